@@ -1,0 +1,2 @@
+//! The `dunlin` binary.
+fn main() {}

@@ -1,0 +1,195 @@
+//! The probe budget: how much may be spent in each chronon, and the meter that keeps to it.
+//!
+//! Whole budgets mean what the papers say: at most C probes in a chronon, unused ones are gone. A
+//! fractional budget accumulates: 0.25 allows one probe every four chronons. No more than one probe's worth
+//! is ever saved and no chronon spends more than max(1, ⌈C⌉), so there is no burst, and the total spent
+//! never exceeds the total granted at any prefix. A chronon whose budget is 0 allows nothing.
+
+use crate::{Chronon, Error};
+
+/// Grants per chronon, in units of probe cost.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Budget(Grant);
+
+#[derive(Debug, Clone, PartialEq)]
+enum Grant {
+    Constant(f64),
+    /// One grant per chronon; nothing after the last.
+    PerChronon(Vec<f64>),
+}
+
+impl Budget {
+    /// The same grant in every chronon.
+    pub fn constant(grant: f64) -> Result<Self, Error> {
+        check(grant)?;
+        Ok(Self(Grant::Constant(grant)))
+    }
+
+    /// One grant per chronon, from chronon 1; nothing after the last.
+    pub fn per_chronon(grants: Vec<f64>) -> Result<Self, Error> {
+        grants.iter().try_for_each(|&grant| check(grant))?;
+        Ok(Self(Grant::PerChronon(grants)))
+    }
+
+    /// What is granted at `now`.
+    pub fn at(&self, now: Chronon) -> f64 {
+        match &self.0 {
+            Grant::Constant(grant) => *grant,
+            Grant::PerChronon(grants) => grants.get(now.index()).copied().unwrap_or(0.0),
+        }
+    }
+
+    /// What can be spent in one chronon at the most, over an epoch of `chronons`.
+    pub fn most_in_one_chronon(&self, chronons: u32) -> f64 {
+        match &self.0 {
+            Grant::Constant(grant) => capacity(*grant),
+            Grant::PerChronon(grants) => {
+                grants.iter().take(chronons as usize).map(|&grant| capacity(grant)).fold(0.0, f64::max)
+            }
+        }
+    }
+
+    /// A meter that starts before chronon 1 with nothing saved.
+    pub const fn meter(&self) -> Meter<'_> {
+        Meter { budget: self, saved: 0.0 }
+    }
+}
+
+fn check(grant: f64) -> Result<(), Error> {
+    if grant.is_finite() && grant >= 0.0 { Ok(()) } else { Err(Error::BadBudget(grant)) }
+}
+
+fn capacity(grant: f64) -> f64 {
+    if grant == 0.0 { 0.0 } else { grant.ceil().max(1.0) }
+}
+
+/// Keeps to a budget, chronon by chronon.
+#[derive(Debug, Clone)]
+pub struct Meter<'a> {
+    budget: &'a Budget,
+    /// Granted and not spent, at most one probe's worth.
+    saved: f64,
+}
+
+/// Sums of tenths are not exact in binary: ten grants of 0.1 must still buy one probe.
+const ROUNDING: f64 = 1e-9;
+
+impl Meter<'_> {
+    /// What may be spent at `now`. Must be asked for every chronon in turn.
+    pub fn open(&self, now: Chronon) -> Allowance {
+        let grant = self.budget.at(now);
+        Allowance { left: (self.saved + grant).min(capacity(grant)) }
+    }
+
+    /// Closes the chronon with what its allowance has left.
+    pub fn close(&mut self, now: Chronon, allowance: &Allowance) {
+        let spent = self.open(now).left - allowance.left;
+        self.saved = (self.saved + self.budget.at(now) - spent).min(1.0);
+    }
+}
+
+/// What may still be spent in the present chronon.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Allowance {
+    left: f64,
+}
+
+impl Allowance {
+    /// An allowance of this much, for callers that keep their own accounts.
+    pub const fn of(left: f64) -> Self {
+        Self { left }
+    }
+
+    /// Whether a probe of this cost fits.
+    pub fn fits(&self, cost: f64) -> bool {
+        cost <= self.left + ROUNDING
+    }
+
+    /// Spends `cost` if it fits, and says whether it did.
+    pub fn spend(&mut self, cost: f64) -> bool {
+        let fits = self.fits(cost);
+        if fits {
+            self.left -= cost;
+        }
+        fits
+    }
+
+    /// What is left.
+    pub const fn left(&self) -> f64 {
+        self.left
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// How many unit probes each of the first chronons allows when all are spent.
+    fn greedy(budget: &Budget, chronons: u32) -> Vec<u32> {
+        let mut meter = budget.meter();
+        let spend = |now| {
+            let mut allowance = meter.open(now);
+            let mut spent = 0;
+            while allowance.spend(1.0) {
+                spent += 1;
+            }
+            meter.close(now, &allowance);
+            spent
+        };
+        Chronon::first(chronons).map(spend).collect()
+    }
+
+    #[test]
+    fn a_quarter_is_one_probe_every_four_chronons() {
+        assert_eq!(greedy(&Budget::constant(0.25).unwrap(), 8), [0, 0, 0, 1, 0, 0, 0, 1]);
+        assert_eq!(greedy(&Budget::constant(1.5).unwrap(), 4), [1, 2, 1, 2]);
+        assert_eq!(greedy(&Budget::constant(0.1).unwrap(), 20).iter().sum::<u32>(), 2);
+        assert_eq!(greedy(&Budget::per_chronon(vec![2.0, 0.0, 1.0]).unwrap(), 4), [2, 0, 1, 0]);
+    }
+
+    #[test]
+    fn unused_probes_of_a_whole_budget_are_gone() {
+        let budget = Budget::per_chronon(vec![2.0, 1.0, 0.0, 2.0]).unwrap();
+        let mut meter = budget.meter();
+        for (now, allowed) in Chronon::first(4).zip([2.0, 1.0, 0.0, 2.0]) {
+            let allowance = meter.open(now);
+            assert_eq!(allowance.left(), allowed);
+            meter.close(now, &allowance);
+        }
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        assert_eq!(Budget::constant(-1.0), Err(Error::BadBudget(-1.0)));
+        assert!(Budget::constant(f64::NAN).is_err());
+        assert!(Budget::per_chronon(vec![1.0, f64::INFINITY]).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn no_prefix_exceeds_what_was_granted(
+            grants in prop::collection::vec(prop_oneof![Just(0.0), 0.0..3.0f64, Just(1.0), Just(2.0)], 1..60),
+            want in prop::collection::vec(0..5u32, 60),
+        ) {
+            let budget = Budget::per_chronon(grants.clone()).unwrap();
+            let mut meter = budget.meter();
+            let (mut granted, mut spent) = (0.0, 0.0);
+            for ((now, &grant), want) in Chronon::first(60).zip(&grants).zip(want) {
+                let mut allowance = meter.open(now);
+                let bought = (0..want).filter(|_| allowance.spend(1.0)).count() as f64;
+                meter.close(now, &allowance);
+                granted += grant;
+                spent += bought;
+                prop_assert!(spent <= granted + 1e-6);
+                prop_assert!(bought <= capacity(grant));
+            }
+        }
+
+        #[test]
+        fn in_the_long_run_everything_granted_can_be_spent(grant in 0.01..4.0f64) {
+            let spent: u32 = greedy(&Budget::constant(grant).unwrap(), 400).iter().sum();
+            prop_assert!((f64::from(spent) - grant * 400.0).abs() <= 1.0);
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! What a probe of each source costs, in units of the budget.
+
+use crate::{Error, SourceIdx};
+
+/// Probe costs; 1 for every source unless said otherwise.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Costs {
+    /// Costs of the sources named so far; those beyond the end cost 1.
+    by_source: Vec<f64>,
+    least: f64,
+}
+
+impl Default for Costs {
+    fn default() -> Self {
+        Self::uniform()
+    }
+}
+
+impl Costs {
+    /// Every probe costs 1.
+    pub const fn uniform() -> Self {
+        Self { by_source: Vec::new(), least: 1.0 }
+    }
+
+    /// Costs by source index; sources beyond the list cost 1.
+    pub fn per_source(by_source: Vec<f64>) -> Result<Self, Error> {
+        if let Some(&bad) = by_source.iter().find(|cost| !cost.is_finite() || **cost <= 0.0) {
+            return Err(Error::BadCost(bad));
+        }
+        let least = by_source.iter().copied().fold(1.0, f64::min);
+        Ok(Self { by_source, least })
+    }
+
+    /// Cost of one probe of `source`.
+    pub fn of(&self, source: SourceIdx) -> f64 {
+        self.by_source.get(source.index()).copied().unwrap_or(1.0)
+    }
+
+    /// No probe is cheaper than this.
+    pub const fn least(&self) -> f64 {
+        self.least
+    }
+
+    /// Whether every probe costs 1.
+    pub fn is_uniform(&self) -> bool {
+        self.by_source.iter().all(|&cost| cost == 1.0)
+    }
+}

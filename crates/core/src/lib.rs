@@ -1,0 +1,44 @@
+//! The nouns of Dunlin, shared by the side that decides and the side that fetches.
+//!
+//! Nothing here does anything: these are values whose constructors enforce what every other crate
+//! relies on. Sources, profiles and needs are dense indices; their names stay with whoever read them.
+//!
+//! ```
+//! use dunlin_core::{Chronon, ExecutionInterval, Need, SourceIdx, Workload};
+//!
+//! // "When both pages have changed, get both before the change is two chronons old."
+//! let at = |source, start| {
+//!     let start = Chronon::new(start).unwrap();
+//!     ExecutionInterval::new(SourceIdx(source), start, start.plus(2)).unwrap()
+//! };
+//! let mut workload = Workload::new();
+//! let profile = workload.add_profile();
+//! workload.push(profile, &[at(0, 4), at(1, 9)], Need::All, 1.0)?;
+//! assert_eq!(workload.cei(dunlin_core::CeiIdx(0)).release(), Chronon::new(4).unwrap());
+//! # Ok::<(), dunlin_core::Error>(())
+//! ```
+//!
+//! Invariant: no clock, no randomness, no files, no sockets, no hash order.
+#![deny(clippy::disallowed_methods, clippy::disallowed_types)]
+
+mod budget;
+mod chronon;
+mod cost;
+mod error;
+mod interval;
+mod observation;
+mod schedule;
+mod source;
+mod trace;
+mod workload;
+
+pub use budget::{Allowance, Budget, Meter};
+pub use chronon::Chronon;
+pub use cost::Costs;
+pub use error::Error;
+pub use interval::ExecutionInterval;
+pub use observation::{Observation, Outcome};
+pub use schedule::{Probe, Schedule};
+pub use source::SourceIdx;
+pub use trace::Changes;
+pub use workload::{Cei, CeiIdx, Need, ProfileIdx, Workload};

@@ -1,0 +1,13 @@
+//! Which source, as a dense index. Names and addresses live with whoever assigned the index.
+
+/// A source (page, feed, resource) by its position in the caller's list. Ties between sources of equal
+/// value go to the lower index, so the order in which indices are assigned is part of every result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SourceIdx(pub u32);
+
+impl SourceIdx {
+    /// Its position in an array with one element per source.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
