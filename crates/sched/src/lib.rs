@@ -1,1 +1,33 @@
-//! sched
+//! Dunlin's scheduling library: given what is known of each source and a budget of probes, which sources
+//! to look at now.
+//!
+//! - [`value`]: what a look is worth (life, urgency, weight);
+//! - [`policy`]: which looks to take now, online;
+//! - [`epoch`]: the loop that drives a policy through an epoch;
+//! - [`score`]: one evaluator for every schedule, whoever made it;
+//! - [`plain`]: the same policies without any cleverness, to check the fast ones against.
+//!
+//! ```
+//! use dunlin_core::{Allowance, Chronon, Observation, Outcome, SourceIdx};
+//! use dunlin_sched::policy::{Arrival, Policy, Wic};
+//! use dunlin_sched::value::{Life, Urgency, ValueModel};
+//!
+//! let model = ValueModel::new(Life::Append, Urgency::Uniform);
+//! let mut wic = Wic::uniform(model, 2);
+//! let (now, mut chosen) = (Chronon::FIRST, Vec::new());
+//! wic.arrive(now, Arrival::Change { source: SourceIdx(0), probability: 0.2 });
+//! wic.arrive(now, Arrival::Change { source: SourceIdx(1), probability: 0.7 });
+//! wic.choose(now, &mut Allowance::of(1.0), &mut chosen);
+//! assert_eq!(chosen, [SourceIdx(1)]);
+//! wic.observe(Observation { source: SourceIdx(1), at: now, outcome: Outcome::Read });
+//! ```
+//!
+//! Invariant: decisions are pure. No clock, no randomness but from a given seed, no files, no hash order;
+//! the same calls give the same choices, which is what makes a live run replayable.
+#![deny(clippy::disallowed_methods, clippy::disallowed_types)]
+
+pub mod epoch;
+pub mod plain;
+pub mod policy;
+pub mod score;
+pub mod value;

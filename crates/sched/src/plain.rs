@@ -1,0 +1,13 @@
+//! The plain algorithms: every candidate, every chronon, straight from the definitions.
+//!
+//! They exist to be checked against and to be raced: property tests demand that the policies in
+//! [`policy`](crate::policy) choose exactly the same sources in the same order, and the benchmarks report
+//! how much faster they do it. Nothing that a user runs goes through here.
+
+mod ranked;
+mod update_wic;
+mod wic;
+
+pub use ranked::PlainRanked;
+pub use update_wic::PlainUpdateWic;
+pub use wic::PlainWic;

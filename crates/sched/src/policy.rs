@@ -1,0 +1,53 @@
+//! Which looks to take now. A policy is told of arrivals, observations and the clock, and asked for the
+//! sources to probe; it never fetches, never scores itself and never asks what time it is.
+//!
+//! One chronon goes like this, live and in the lab alike:
+//!
+//! 1. [`Policy::arrive`] for everything that becomes known now;
+//! 2. [`Policy::choose`], which spends from an allowance;
+//! 3. [`Policy::observe`] for every source chosen, before the next chronon begins.
+//!
+//! Work per chronon depends on what arrived and what was chosen, never on the number of sources. The plain
+//! algorithms, which look at every candidate in every chronon, are in [`plain`](crate::plain).
+
+mod heap;
+mod interval;
+mod random;
+mod round_robin;
+mod wic;
+
+use dunlin_core::{Allowance, Cei, Chronon, Observation, SourceIdx};
+
+pub(crate) use interval::ranked::Order;
+pub use interval::ranked::{Preemption, Ranked};
+pub use interval::update_wic::UpdateWic;
+pub use random::Random;
+pub use round_robin::RoundRobin;
+pub use wic::Wic;
+
+/// Something that becomes known in the present chronon.
+#[derive(Debug, Clone, Copy)]
+pub enum Arrival<'a> {
+    /// The source changes in the present chronon with this probability. At most one per source and chronon.
+    Change {
+        /// Which source.
+        source: SourceIdx,
+        /// How likely, 0 to 1.
+        probability: f64,
+    },
+    /// A need that spans several sources; all its intervals are known from now on.
+    Cei(Cei<'a>),
+}
+
+/// An online scheduling policy. Deterministic: the same calls give the same choices.
+pub trait Policy {
+    /// Takes in something that becomes known at `now`. Policies ignore the kinds they have no use for.
+    fn arrive(&mut self, now: Chronon, arrival: Arrival<'_>);
+
+    /// Appends distinct sources to probe at `now` to `chosen`, best first, paying for each from
+    /// `allowance`. Called once per chronon, in order of time.
+    fn choose(&mut self, now: Chronon, allowance: &mut Allowance, chosen: &mut Vec<SourceIdx>);
+
+    /// Takes in what came of a probe chosen in the same chronon.
+    fn observe(&mut self, observation: Observation);
+}

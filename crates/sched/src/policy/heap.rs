@@ -1,0 +1,119 @@
+//! A heap of sources by key, largest first, in which a source's key can be changed in place. Ties go to
+//! the lower source index. Not a general priority queue: positions are kept outside, in one array shared
+//! by several heaps, because every source is in at most one of them.
+
+use dunlin_core::SourceIdx;
+
+use crate::value::scaled::Scaled;
+
+/// Four children per node: half the depth of a binary heap, and siblings share cache lines.
+const ARITY: usize = 4;
+
+/// Where each source stands in its heap.
+#[derive(Debug, Clone)]
+pub(crate) struct Positions(Vec<u32>);
+
+const ABSENT: u32 = u32::MAX;
+
+impl Positions {
+    pub(crate) fn new(n_sources: usize) -> Self {
+        Self(vec![ABSENT; n_sources])
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Entry {
+    pub(crate) key: Scaled,
+    pub(crate) source: SourceIdx,
+}
+
+impl Entry {
+    /// Whether this one comes out first.
+    pub(crate) fn beats(&self, other: &Self) -> bool {
+        self.key > other.key || (self.key == other.key && self.source < other.source)
+    }
+}
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SourceHeap {
+    entries: Vec<Entry>,
+}
+
+impl SourceHeap {
+    pub(crate) fn peek(&self) -> Option<Entry> {
+        self.entries.first().copied()
+    }
+
+    /// Inserts the source, or changes its key; a key of zero removes it.
+    pub(crate) fn set(&mut self, positions: &mut Positions, source: SourceIdx, key: Scaled) {
+        let position = positions.0[source.index()];
+        if key.is_zero() {
+            if position != ABSENT {
+                self.remove_at(positions, position as usize);
+            }
+        } else if position == ABSENT {
+            self.entries.push(Entry { key, source });
+            self.sift_up(positions, self.entries.len() - 1);
+        } else {
+            let at = position as usize;
+            let rises = Entry { key, source }.beats(&self.entries[at]);
+            self.entries[at].key = key;
+            if rises { self.sift_up(positions, at) } else { self.sift_down(positions, at) }
+        }
+    }
+
+    pub(crate) fn pop(&mut self, positions: &mut Positions) -> Option<Entry> {
+        let top = self.peek()?;
+        self.remove_at(positions, 0);
+        Some(top)
+    }
+
+    fn remove_at(&mut self, positions: &mut Positions, at: usize) {
+        let removed = self.entries.swap_remove(at);
+        positions.0[removed.source.index()] = ABSENT;
+        if let Some(moved) = self.entries.get(at) {
+            let rises = moved.beats(&removed);
+            if rises { self.sift_up(positions, at) } else { self.sift_down(positions, at) }
+        }
+    }
+
+    fn sift_up(&mut self, positions: &mut Positions, mut at: usize) {
+        let rising = self.entries[at];
+        while at > 0 {
+            let parent = (at - 1) / ARITY;
+            if !rising.beats(&self.entries[parent]) {
+                break;
+            }
+            self.place(positions, at, self.entries[parent]);
+            at = parent;
+        }
+        self.place(positions, at, rising);
+    }
+
+    fn sift_down(&mut self, positions: &mut Positions, mut at: usize) {
+        let sinking = self.entries[at];
+        loop {
+            let first = at * ARITY + 1;
+            let Some(children) = self.entries.get(first..(first + ARITY).min(self.entries.len())) else {
+                break;
+            };
+            let Some(best) =
+                (0..children.len()).reduce(|a, b| if children[b].beats(&children[a]) { b } else { a })
+            else {
+                break;
+            };
+            let child = children[best];
+            if !child.beats(&sinking) {
+                break;
+            }
+            self.place(positions, at, child);
+            at = first + best;
+        }
+        self.place(positions, at, sinking);
+    }
+
+    fn place(&mut self, positions: &mut Positions, at: usize, entry: Entry) {
+        self.entries[at] = entry;
+        positions.0[entry.source.index()] = at as u32;
+    }
+}

@@ -1,0 +1,6 @@
+//! Policies for needs that span several sources (CEIs): what they share, and the papers' own.
+
+pub(crate) mod agenda;
+pub(crate) mod ledger;
+pub(crate) mod ranked;
+pub(crate) mod update_wic;

@@ -1,0 +1,266 @@
+//! S-EDF, MRSF and M-EDF: the papers' policies for complex needs, each an order on the open intervals.
+//!
+//! All three values have the form a − s·T: S-EDF's falls by one per chronon for everybody (so the order
+//! never changes), MRSF's changes only on a capture, and M-EDF's falls by the number of open intervals of
+//! the CEI. Within a class of equal slope s the order by a is fixed, so there is one heap per slope, with
+//! one entry per live CEI, and a chronon costs as much as what happens in it.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use dunlin_core::{Allowance, Chronon, Costs, Observation, Outcome, SourceIdx};
+
+use super::super::{Arrival, Policy};
+use super::ledger::{EiRecord, Ledger, Slot, State};
+
+/// Which value orders the intervals, smaller first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// Chronons left until the interval's own deadline.
+    SEdf,
+    /// Intervals of the CEI still to be captured.
+    Mrsf,
+    /// Chronons left over all intervals of the CEI still to be captured.
+    MEdf,
+}
+
+/// Whether CEIs with a captured interval come before all others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Preemption {
+    /// A newcomer may push aside a CEI that has been started.
+    Preemptive,
+    /// Started CEIs first.
+    NonPreemptive,
+}
+
+/// A value that falls linearly: `a − slope·T`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Standing {
+    a: u64,
+    slope: u32,
+}
+
+impl Standing {
+    fn at(self, now: Chronon) -> i128 {
+        i128::from(self.a) - i128::from(self.slope) * i128::from(now.get())
+    }
+}
+
+impl Order {
+    /// The standing of one open interval of a CEI. `rest` are all intervals of the CEI that are neither
+    /// captured nor lost, with whether they are open.
+    fn standing(
+        self,
+        finish: Chronon,
+        (rank, captured): (u32, u32),
+        rest: impl Iterator<Item = (Chronon, Chronon, bool)>,
+    ) -> Standing {
+        match self {
+            Self::SEdf => Standing { a: u64::from(finish.get()) + 1, slope: 1 },
+            Self::Mrsf => Standing { a: u64::from(rank.saturating_sub(captured)), slope: 0 },
+            Self::MEdf => rest.fold(Standing { a: 0, slope: 0 }, |sum, (start, finish, open)| {
+                let own = if open { u64::from(finish.get()) + 1 } else { u64::from(finish.since(start)) + 1 };
+                Standing { a: sum.a + own, slope: sum.slope + u32::from(open) }
+            }),
+        }
+    }
+}
+
+/// One of the papers' policies.
+#[derive(Debug, Clone)]
+pub struct Ranked {
+    order: Order,
+    preemption: Preemption,
+    costs: Costs,
+    ledger: Ledger,
+    /// Started CEIs first when non-preemptive; otherwise everything is in the first.
+    groups: [Group; 2],
+    listings: Vec<Listing>,
+    /// CEIs whose entry was taken out while choosing.
+    aside: Vec<Slot>,
+    touched: Vec<Slot>,
+    /// The chronon in which each source was last chosen.
+    chosen_at: Vec<Option<Chronon>>,
+}
+
+/// One heap per slope.
+type Group = Vec<BinaryHeap<Reverse<Entry>>>;
+
+/// The entry of a CEI that counts; all others with its slot are left-overs.
+#[derive(Debug, Clone, Copy, Default)]
+struct Listing {
+    version: u32,
+    /// Whether its entry has been taken out while choosing, so that it must be entered anew.
+    aside: bool,
+}
+
+/// The first interval of a CEI that is still to be walked past. The order of the fields is the order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry {
+    a: u64,
+    finish: Chronon,
+    cei: u32,
+    line: u32,
+    slot: Slot,
+    version: u32,
+    /// Its position among the CEI's records.
+    position: u32,
+}
+
+impl Ranked {
+    /// Single-interval earliest deadline first.
+    pub fn s_edf(preemption: Preemption, costs: Costs) -> Self {
+        Self::new(Order::SEdf, preemption, costs)
+    }
+
+    /// Minimal residual stub first.
+    pub fn mrsf(preemption: Preemption, costs: Costs) -> Self {
+        Self::new(Order::Mrsf, preemption, costs)
+    }
+
+    /// Multi-interval earliest deadline first.
+    pub fn m_edf(preemption: Preemption, costs: Costs) -> Self {
+        Self::new(Order::MEdf, preemption, costs)
+    }
+
+    pub(crate) fn new(order: Order, preemption: Preemption, costs: Costs) -> Self {
+        Self {
+            order,
+            preemption,
+            costs,
+            ledger: Ledger::default(),
+            groups: [Group::new(), Group::new()],
+            listings: Vec::new(),
+            aside: Vec::new(),
+            touched: Vec::new(),
+            chosen_at: Vec::new(),
+        }
+    }
+
+    /// Enters the CEI under its first open interval; its former entry no longer counts.
+    fn list(&mut self, slot: Slot) {
+        if self.listings.len() <= slot.0 as usize {
+            self.listings.resize(slot.0 as usize + 1, Listing::default());
+        }
+        let listing = &mut self.listings[slot.0 as usize];
+        listing.version = listing.version.wrapping_add(1);
+        listing.aside = false;
+        if self.ledger.is_live(slot) {
+            self.enter(slot, 0);
+        }
+    }
+
+    /// Enters the CEI under its first open interval at or after `position`, if it has one.
+    fn enter(&mut self, slot: Slot, position: usize) {
+        let (cei, eis) = (self.ledger.cei(slot), self.ledger.eis(slot));
+        let Some(offset) = eis[position..].iter().position(|ei| ei.state == State::Open) else { return };
+        let position = position + offset;
+        let ei = &eis[position];
+        let rest = eis.iter().filter_map(|EiRecord { start, finish, state, .. }| match state {
+            State::Waiting | State::Open => Some((*start, *finish, *state == State::Open)),
+            State::Captured | State::Lost => None,
+        });
+        let Standing { a, slope } = self.order.standing(ei.finish, (cei.profile_rank, cei.captured), rest);
+        let entry = Entry {
+            a,
+            finish: ei.finish,
+            cei: cei.idx.0,
+            line: ei.line,
+            slot,
+            version: self.listings[slot.0 as usize].version,
+            position: position as u32,
+        };
+        let last = self.preemption == Preemption::NonPreemptive && cei.captured == 0;
+        let group = &mut self.groups[usize::from(last)];
+        if group.len() <= slope as usize {
+            group.resize_with(slope as usize + 1, BinaryHeap::new);
+        }
+        group[slope as usize].push(Reverse(entry));
+    }
+
+    fn list_touched(&mut self) {
+        let mut touched = std::mem::take(&mut self.touched);
+        touched.sort_unstable();
+        touched.dedup();
+        touched.drain(..).for_each(|slot| self.list(slot));
+        self.touched = touched;
+        self.sweep();
+    }
+
+    /// Left-overs are cleared out once they outnumber what counts.
+    fn sweep(&mut self) {
+        let entries: usize = self.groups.iter().flatten().map(BinaryHeap::len).sum();
+        if entries > 2 * self.ledger.n_live() + 1_024 {
+            let (listings, ledger) = (&self.listings, &self.ledger);
+            for heap in self.groups.iter_mut().flatten() {
+                heap.retain(|Reverse(entry)| counts(listings, ledger, entry));
+            }
+        }
+    }
+
+    /// Takes out the entry that comes next in the walk.
+    fn next(&mut self, now: Chronon) -> Option<Entry> {
+        let (listings, ledger) = (&self.listings, &self.ledger);
+        self.groups.iter_mut().find_map(|group| {
+            let mut best = None;
+            for (slope, heap) in (0u32..).zip(group.iter_mut()) {
+                while heap.peek().is_some_and(|Reverse(entry)| !counts(listings, ledger, entry)) {
+                    heap.pop();
+                }
+                let Some(&Reverse(Entry { a, finish, cei, line, .. })) = heap.peek() else { continue };
+                let place = (Standing { a, slope }.at(now), finish, cei, line);
+                if best.is_none_or(|(held, _)| place < held) {
+                    best = Some((place, slope));
+                }
+            }
+            let (_, slope) = best?;
+            group[slope as usize].pop().map(|Reverse(entry)| entry)
+        })
+    }
+
+    fn is_chosen(&mut self, source: SourceIdx, now: Chronon) -> bool {
+        if self.chosen_at.len() <= source.index() {
+            self.chosen_at.resize(source.index() + 1, None);
+        }
+        self.chosen_at[source.index()] == Some(now)
+    }
+}
+
+fn counts(listings: &[Listing], ledger: &Ledger, entry: &Entry) -> bool {
+    let cei = ledger.cei(entry.slot);
+    listings[entry.slot.0 as usize].version == entry.version
+        && ledger.is_live(entry.slot)
+        && cei.idx.0 == entry.cei
+}
+
+impl Policy for Ranked {
+    fn arrive(&mut self, now: Chronon, arrival: Arrival<'_>) {
+        if let Arrival::Cei(cei) = arrival {
+            self.ledger.admit(now, &cei);
+        }
+    }
+
+    fn choose(&mut self, now: Chronon, allowance: &mut Allowance, chosen: &mut Vec<SourceIdx>) {
+        self.touched.append(&mut self.aside);
+        self.ledger.advance(now, &mut self.touched);
+        self.list_touched();
+        while allowance.fits(self.costs.least()) {
+            let Some(entry) = self.next(now) else { break };
+            let source = self.ledger.eis(entry.slot)[entry.position as usize].source;
+            if !self.is_chosen(source, now) && allowance.spend(self.costs.of(source)) {
+                self.chosen_at[source.index()] = Some(now);
+                chosen.push(source);
+            }
+            if !std::mem::replace(&mut self.listings[entry.slot.0 as usize].aside, true) {
+                self.aside.push(entry.slot);
+            }
+            self.enter(entry.slot, entry.position as usize + 1);
+        }
+    }
+
+    fn observe(&mut self, observation: Observation) {
+        if observation.outcome == Outcome::Read {
+            self.ledger.capture(observation.source, &mut self.touched);
+        }
+    }
+}

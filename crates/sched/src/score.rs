@@ -1,0 +1,16 @@
+//! One evaluator for every schedule, whoever made it: policy, planner, another tool, or a file.
+//!
+//! Policies never score themselves. What counts is what really happened, not what was expected.
+
+mod budget;
+mod intervals;
+mod trace;
+
+pub use budget::{Overspent, check_budget};
+pub use intervals::{IntervalScore, score_intervals};
+pub use trace::{TraceScore, score_trace};
+
+/// `part / whole`, and 1 when there was nothing to get.
+fn share(part: f64, whole: f64) -> f64 {
+    if whole == 0.0 { 1.0 } else { part / whole }
+}

@@ -1,0 +1,151 @@
+//! What a source is holding for us: the expected utility of a probe, carried from event to event.
+//!
+//! Under uniform or exponential urgency one number suffices (z numbers when the z-th later change removes
+//! information), and an event costs O(1) (O(z)). With a window, or with a decay that is not a constant
+//! factor per chronon, the changes since the last probe are kept one by one, as long as they are worth
+//! anything. Between events nothing has to be touched.
+
+use dunlin_core::Chronon;
+
+use super::scaled::Scaled;
+use super::{Life, ValueModel};
+
+/// The changes expected on one source since its last probe.
+#[derive(Debug, Clone, Default)]
+pub struct Holding(State);
+
+#[derive(Debug, Clone, Default)]
+enum State {
+    #[default]
+    Empty,
+    /// Σ urgency·π·life at chronon `at`.
+    Sum { at: Chronon, mass: f64 },
+    /// The same, split by the number of later changes survived so far: `mass[q]` has seen q.
+    Layers { at: Chronon, mass: Box<[f64]> },
+    /// One term per change.
+    Terms(Box<Terms>),
+}
+
+#[derive(Debug, Clone, Default)]
+struct Terms {
+    at: Vec<Chronon>,
+    /// Chance that the change happened and is still there; `layers` numbers per term, as in `Layers`.
+    mass: Vec<f64>,
+}
+
+impl Holding {
+    /// Nothing seen, nothing expected.
+    pub const EMPTY: Self = Self(State::Empty);
+
+    /// Whether nothing is expected to be there.
+    pub const fn is_empty(&self) -> bool {
+        matches!(self.0, State::Empty)
+    }
+
+    /// Takes in that the source changes at `now` with this probability. Events come in order of time, at
+    /// most one per chronon.
+    pub fn expect(&mut self, model: &ValueModel, now: Chronon, probability: f64) {
+        if self.is_empty() {
+            self.0 = State::empty_for(model, now);
+        }
+        match &mut self.0 {
+            State::Empty => {}
+            State::Sum { at, mass } => {
+                let kept = *mass * model.urgency.at(now.since(*at));
+                let survives = if model.life == Life::Append { 1.0 } else { 1.0 - probability };
+                *mass = kept * survives + probability;
+                *at = now;
+            }
+            State::Layers { at, mass } => {
+                let decay = model.urgency.at(now.since(*at));
+                mass.iter_mut().for_each(|a| *a *= decay);
+                one_more_change(mass, probability);
+                mass[0] += probability;
+                *at = now;
+            }
+            State::Terms(terms) => terms.expect(model, now, probability),
+        }
+    }
+
+    /// g at `now`.
+    pub fn value(&self, model: &ValueModel, now: Chronon) -> f64 {
+        let sum = match &self.0 {
+            State::Empty => 0.0,
+            State::Sum { at, mass } => mass * model.urgency.at(now.since(*at)),
+            State::Layers { at, mass } => mass.iter().sum::<f64>() * model.urgency.at(now.since(*at)),
+            State::Terms(terms) => {
+                terms.alive(model, now).map(|(at, mass)| model.urgency.at(now.since(at)) * mass).sum()
+            }
+        };
+        model.weight * sum
+    }
+
+    /// g at `now` divided by ρ^now, where ρ is the common decay factor and `growth` is 1/ρ. It stays the
+    /// same number, bit for bit, until the next event or until something falls out of a window; it never
+    /// rises without an event. Models without a common factor are not divided.
+    pub(crate) fn key(&self, model: &ValueModel, now: Chronon, growth: Scaled) -> Scaled {
+        let lifted = |mass: f64, at: Chronon| Scaled::new(mass).times(growth.power(at.get()));
+        let sum = match &self.0 {
+            State::Empty => Scaled::ZERO,
+            State::Sum { at, mass } => lifted(*mass, *at),
+            State::Layers { at, mass } => lifted(mass.iter().sum(), *at),
+            State::Terms(_) if model.urgency.common_ratio().is_none() => {
+                return Scaled::new(self.value(model, now));
+            }
+            State::Terms(terms) => {
+                terms.alive(model, now).fold(Scaled::ZERO, |sum, (at, mass)| sum.plus(lifted(mass, at)))
+            }
+        };
+        sum.times(Scaled::new(model.weight))
+    }
+
+    /// Whether [`key`](Self::key) may have fallen although no event came.
+    pub(crate) const fn key_may_fall(&self) -> bool {
+        matches!(self.0, State::Terms(_))
+    }
+}
+
+impl State {
+    fn empty_for(model: &ValueModel, at: Chronon) -> Self {
+        let one_by_one = model.urgency.common_ratio().is_none() || model.horizon().is_some();
+        match model.life.survives() {
+            _ if one_by_one => Self::Terms(Box::default()),
+            None | Some(1) => Self::Sum { at, mass: 0.0 },
+            Some(layers) => Self::Layers { at, mass: vec![0.0; layers].into() },
+        }
+    }
+}
+
+/// Moves every layer's mass one layer on with probability `probability`; the last layer's is lost.
+fn one_more_change(mass: &mut [f64], probability: f64) {
+    for q in (0..mass.len()).rev() {
+        let from_below = if q == 0 { 0.0 } else { mass[q - 1] };
+        mass[q] = (1.0 - probability) * mass[q] + probability * from_below;
+    }
+}
+
+impl Terms {
+    fn expect(&mut self, model: &ValueModel, now: Chronon, probability: f64) {
+        let layers = model.life.survives().unwrap_or(1);
+        let dead = self.dead(model, now);
+        self.at.drain(..dead);
+        self.mass.drain(..dead * layers);
+        if model.life.survives().is_some() {
+            self.mass.chunks_exact_mut(layers).for_each(|term| one_more_change(term, probability));
+        }
+        self.at.push(now);
+        self.mass.push(probability);
+        self.mass.resize(self.at.len() * layers, 0.0);
+    }
+
+    /// How many of the oldest terms are past the horizon.
+    fn dead(&self, model: &ValueModel, now: Chronon) -> usize {
+        model.horizon().map_or(0, |horizon| self.at.partition_point(|at| now.since(*at) >= horizon))
+    }
+
+    fn alive(&self, model: &ValueModel, now: Chronon) -> impl Iterator<Item = (Chronon, f64)> {
+        let layers = model.life.survives().unwrap_or(1);
+        let masses = self.mass.chunks_exact(layers).map(|term| term.iter().sum());
+        self.at.iter().copied().zip(masses).skip(self.dead(model, now))
+    }
+}
