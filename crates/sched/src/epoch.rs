@@ -30,15 +30,18 @@ pub fn run<P: Policy + ?Sized>(
 }
 
 /// Drives `policy` through a workload whose CEIs become known when their first interval starts.
+/// `on_chronon` is called as each chronon begins.
 pub fn run_workload<P: Policy + ?Sized>(
     policy: &mut P,
     workload: &Workload,
     chronons: u32,
     budget: &Budget,
+    mut on_chronon: impl FnMut(Chronon),
 ) -> Schedule {
     let releases = workload.by_release();
     let mut releases = releases.as_slice();
     run(policy, chronons, budget, |now, policy| {
+        on_chronon(now);
         while let Some((&(_, idx), rest)) = releases.split_first().filter(|((release, _), _)| *release <= now)
         {
             policy.arrive(now, Arrival::Cei(workload.cei(idx)));

@@ -1,14 +1,17 @@
 //! What a source is holding for us: the expected utility of a probe, carried from event to event.
 //!
 //! Under uniform or exponential urgency one number suffices (z numbers when the z-th later change removes
-//! information), and an event costs O(1) (O(z)). With a window, or with a decay that is not a constant
-//! factor per chronon, the changes since the last probe are kept one by one, as long as they are worth
-//! anything. Between events nothing has to be touched.
+//! information), and an event costs O(1) (O(z)). A window over which nothing decays is a running sum, also
+//! O(1): what comes in is added, what falls out is subtracted. Otherwise, with a decay that is not a
+//! constant factor per chronon or a window on top of another loss, the changes since the last probe are
+//! kept one by one, as long as they are worth anything. Between events nothing has to be touched.
+
+use std::collections::VecDeque;
 
 use dunlin_core::Chronon;
 
 use super::scaled::Scaled;
-use super::{Life, ValueModel};
+use super::{Life, Urgency, ValueModel};
 
 /// The changes expected on one source since its last probe.
 #[derive(Debug, Clone, Default)]
@@ -22,8 +25,17 @@ enum State {
     Sum { at: Chronon, mass: f64 },
     /// The same, split by the number of later changes survived so far: `mass[q]` has seen q.
     Layers { at: Chronon, mass: Box<[f64]> },
+    /// Everything within the window, each worth what it was worth at first.
+    Window(Box<Window>),
     /// One term per change.
     Terms(Box<Terms>),
+}
+
+#[derive(Debug, Clone, Default)]
+struct Window {
+    sum: f64,
+    /// What the sum is made of, oldest first.
+    terms: VecDeque<(Chronon, f64)>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -63,6 +75,7 @@ impl Holding {
                 mass[0] += probability;
                 *at = now;
             }
+            State::Window(window) => window.expect(model, now, probability),
             State::Terms(terms) => terms.expect(model, now, probability),
         }
     }
@@ -73,6 +86,7 @@ impl Holding {
             State::Empty => 0.0,
             State::Sum { at, mass } => mass * model.urgency.at(now.since(*at)),
             State::Layers { at, mass } => mass.iter().sum::<f64>() * model.urgency.at(now.since(*at)),
+            State::Window(window) => window.value(model, now),
             State::Terms(terms) => {
                 terms.alive(model, now).map(|(at, mass)| model.urgency.at(now.since(at)) * mass).sum()
             }
@@ -89,6 +103,7 @@ impl Holding {
             State::Empty => Scaled::ZERO,
             State::Sum { at, mass } => lifted(*mass, *at),
             State::Layers { at, mass } => lifted(mass.iter().sum(), *at),
+            State::Window(window) => Scaled::new(window.value(model, now)),
             State::Terms(_) if model.urgency.common_ratio().is_none() => {
                 return Scaled::new(self.value(model, now));
             }
@@ -101,14 +116,17 @@ impl Holding {
 
     /// Whether [`key`](Self::key) may have fallen although no event came.
     pub(crate) const fn key_may_fall(&self) -> bool {
-        matches!(self.0, State::Terms(_))
+        matches!(self.0, State::Window(_) | State::Terms(_))
     }
 }
 
 impl State {
     fn empty_for(model: &ValueModel, at: Chronon) -> Self {
+        let decays =
+            !matches!(model.urgency, Urgency::Uniform | Urgency::Sliding(_) | Urgency::Exponential(0.0));
         let one_by_one = model.urgency.common_ratio().is_none() || model.horizon().is_some();
         match model.life.survives() {
+            None if model.horizon().is_some() && !decays => Self::Window(Box::default()),
             _ if one_by_one => Self::Terms(Box::default()),
             None | Some(1) => Self::Sum { at, mass: 0.0 },
             Some(layers) => Self::Layers { at, mass: vec![0.0; layers].into() },
@@ -121,6 +139,35 @@ fn one_more_change(mass: &mut [f64], probability: f64) {
     for q in (0..mass.len()).rev() {
         let from_below = if q == 0 { 0.0 } else { mass[q - 1] };
         mass[q] = (1.0 - probability) * mass[q] + probability * from_below;
+    }
+}
+
+impl Window {
+    fn expect(&mut self, model: &ValueModel, now: Chronon, probability: f64) {
+        // In order of time, so that the sum does not depend on when anybody looked: what fell out before
+        // this chronon, what comes in, what falls out now.
+        self.forget(|at| Self::is_over(model, at.plus(1), now));
+        self.sum += probability;
+        self.terms.push_back((now, probability));
+        self.forget(|at| Self::is_over(model, at, now));
+    }
+
+    fn value(&self, model: &ValueModel, now: Chronon) -> f64 {
+        let over = self.terms.iter().take_while(|(at, _)| Self::is_over(model, *at, now));
+        let (n_over, sum) = over.fold((0, self.sum), |(n, sum), (_, mass)| (n + 1, sum - mass));
+        // Rounding may leave something behind where nothing is left; the next probe clears it away.
+        if n_over == self.terms.len() { 0.0 } else { sum }
+    }
+
+    fn is_over(model: &ValueModel, at: Chronon, now: Chronon) -> bool {
+        model.horizon().is_some_and(|horizon| now.since(at) >= horizon)
+    }
+
+    fn forget(&mut self, is_over: impl Fn(Chronon) -> bool) {
+        while let Some(&(_, mass)) = self.terms.front().filter(|(at, _)| is_over(*at)) {
+            self.sum -= mass;
+            self.terms.pop_front();
+        }
     }
 }
 

@@ -109,7 +109,7 @@ proptest! {
         workload in workload(), costs in costs(SOURCES), budget in budget(CHRONONS as usize), seed in any::<u64>(),
     ) {
         for mut policy in crate::papers::every_interval_policy(&costs, SOURCES, seed) {
-            let schedule = dunlin_sched::epoch::run_workload(&mut *policy, &workload, CHRONONS, &budget);
+            let schedule = dunlin_sched::epoch::run_workload(&mut *policy, &workload, CHRONONS, &budget, |_| ());
             prop_assert_eq!(check_budget(&schedule, &budget, &costs, CHRONONS), Ok(()));
             for (_, probes) in schedule.by_chronon() {
                 let mut sources: Vec<_> = probes.iter().map(|probe| probe.source).collect();

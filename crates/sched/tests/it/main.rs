@@ -1,4 +1,5 @@
 //! The laws of the scheduling library, seen from outside.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod fast_is_plain; // every policy chooses what its plain version chooses
 mod guarantee; // WIC against the exhaustive optimum

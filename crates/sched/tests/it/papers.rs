@@ -35,7 +35,7 @@ fn figure_5_only_m_edf_leaves_the_cei_it_has_begun() {
     workload.push(profile, &second, Need::All, 1.0).unwrap();
     let budget = Budget::constant(1.0).unwrap();
     let third_probe = |policy: &mut dyn Policy| {
-        run_workload(policy, &workload, 3, &budget).probes().last().map(|probe| probe.source)
+        run_workload(policy, &workload, 3, &budget, |_| ()).probes().last().map(|probe| probe.source)
     };
     let costs = Costs::uniform;
     assert_eq!(third_probe(&mut Ranked::s_edf(Preemption::Preemptive, costs())), Some(SourceIdx(2)));
@@ -76,7 +76,7 @@ proptest! {
         }
         let budget = Budget::constant(1.0).unwrap();
         let mut s_edf = Ranked::s_edf(Preemption::Preemptive, Costs::uniform());
-        let schedule = run_workload(&mut s_edf, &workload, 10, &budget);
+        let schedule = run_workload(&mut s_edf, &workload, 10, &budget, |_| ());
         let mut captured = vec![false; workload.n_ceis()];
         prop_assert_eq!(
             score_intervals(&workload, &schedule).captured,
@@ -97,7 +97,7 @@ proptest! {
             workload.push(profile, &eis, Need::All, 1.0).unwrap();
         }
         let budget = Budget::constant(f64::from(grant)).unwrap();
-        let run = |mut policy: Ranked| run_workload(&mut policy, &workload, CHRONONS, &budget);
+        let run = |mut policy: Ranked| run_workload(&mut policy, &workload, CHRONONS, &budget, |_| ());
         for preemption in [Preemption::Preemptive, Preemption::NonPreemptive] {
             let m_edf = run(Ranked::m_edf(preemption, Costs::uniform()));
             prop_assert_eq!(m_edf, run(Ranked::mrsf(preemption, Costs::uniform())));

@@ -24,7 +24,6 @@ pub(crate) struct CeiRecord {
     pub(crate) captured: u32,
     lost: u32,
     pub(crate) profile_rank: u32,
-    pub(crate) weight: f64,
     live: bool,
 }
 
@@ -114,7 +113,6 @@ impl Ledger {
             captured: 0,
             lost: 0,
             profile_rank: cei.profile_rank,
-            weight: cei.weight,
             live: true,
         };
         match self.ceis.get_mut(slot.0 as usize) {
@@ -234,15 +232,5 @@ impl Ledger {
         if next != NONE {
             self.eis[next as usize].previous = previous;
         }
-    }
-
-    /// The live CEIs with an open interval on `source`, each with that interval.
-    pub(crate) fn open_on(&self, source: SourceIdx) -> impl Iterator<Item = (Slot, &EiRecord)> {
-        let mut at = self.open.get(source.index()).copied().unwrap_or(NONE);
-        std::iter::from_fn(move || {
-            let ei = self.eis.get(at as usize)?;
-            at = ei.next;
-            Some((ei.slot, ei))
-        })
     }
 }

@@ -90,8 +90,18 @@ type Group = Vec<BinaryHeap<Reverse<Entry>>>;
 #[derive(Debug, Clone, Copy, Default)]
 struct Listing {
     version: u32,
+    /// Where its entry stands, while it does.
+    place: Option<Place>,
     /// Whether its entry has been taken out while choosing, so that it must be entered anew.
     aside: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Place {
+    cei: u32,
+    standing: Standing,
+    position: u32,
+    group: u8,
 }
 
 /// The first interval of a CEI that is still to be walked past. The order of the fields is the order.
@@ -142,40 +152,42 @@ impl Ranked {
         if self.listings.len() <= slot.0 as usize {
             self.listings.resize(slot.0 as usize + 1, Listing::default());
         }
+        let place = self.place(slot, 0);
         let listing = &mut self.listings[slot.0 as usize];
-        listing.version = listing.version.wrapping_add(1);
-        listing.aside = false;
-        if self.ledger.is_live(slot) {
-            self.enter(slot, 0);
+        let aside = std::mem::replace(&mut listing.aside, false);
+        if aside || listing.place != place {
+            listing.version = listing.version.wrapping_add(1);
+            self.enter(slot, place);
         }
     }
 
-    /// Enters the CEI under its first open interval at or after `position`, if it has one.
-    fn enter(&mut self, slot: Slot, position: usize) {
+    /// Where the CEI stands with its first open interval at or after `position`.
+    fn place(&self, slot: Slot, position: usize) -> Option<Place> {
+        if !self.ledger.is_live(slot) {
+            return None;
+        }
         let (cei, eis) = (self.ledger.cei(slot), self.ledger.eis(slot));
-        let Some(offset) = eis[position..].iter().position(|ei| ei.state == State::Open) else { return };
-        let position = position + offset;
-        let ei = &eis[position];
+        let position = position + eis[position..].iter().position(|ei| ei.state == State::Open)?;
         let rest = eis.iter().filter_map(|EiRecord { start, finish, state, .. }| match state {
             State::Waiting | State::Open => Some((*start, *finish, *state == State::Open)),
             State::Captured | State::Lost => None,
         });
-        let Standing { a, slope } = self.order.standing(ei.finish, (cei.profile_rank, cei.captured), rest);
-        let entry = Entry {
-            a,
-            finish: ei.finish,
-            cei: cei.idx.0,
-            line: ei.line,
-            slot,
-            version: self.listings[slot.0 as usize].version,
-            position: position as u32,
-        };
+        let standing = self.order.standing(eis[position].finish, (cei.profile_rank, cei.captured), rest);
         let last = self.preemption == Preemption::NonPreemptive && cei.captured == 0;
-        let group = &mut self.groups[usize::from(last)];
+        Some(Place { cei: cei.idx.0, standing, position: position as u32, group: u8::from(last) })
+    }
+
+    fn enter(&mut self, slot: Slot, place: Option<Place>) {
+        let listing = &mut self.listings[slot.0 as usize];
+        listing.place = place;
+        let Some(Place { cei, standing: Standing { a, slope }, position, group }) = place else { return };
+        let EiRecord { finish, line, .. } = self.ledger.eis(slot)[position as usize];
+        let group = &mut self.groups[usize::from(group)];
         if group.len() <= slope as usize {
             group.resize_with(slope as usize + 1, BinaryHeap::new);
         }
-        group[slope as usize].push(Reverse(entry));
+        let version = listing.version;
+        group[slope as usize].push(Reverse(Entry { a, finish, cei, line, slot, version, position }));
     }
 
     fn list_touched(&mut self) {
@@ -254,7 +266,8 @@ impl Policy for Ranked {
             if !std::mem::replace(&mut self.listings[entry.slot.0 as usize].aside, true) {
                 self.aside.push(entry.slot);
             }
-            self.enter(entry.slot, entry.position as usize + 1);
+            let next = self.place(entry.slot, entry.position as usize + 1);
+            self.enter(entry.slot, next);
         }
     }
 

@@ -1,0 +1,30 @@
+//! Files of traces, intervals, probabilities, costs, schedules and budgets: read, checked, written.
+//!
+//! Hostile input is confined here. A reader takes any bytes and answers with values that hold the model's
+//! invariants or with `file:line: what is wrong (what was expected)`; no line, however long or however well
+//! compressed, costs more than a fixed amount of memory. Layers, from the bytes up: `open` (path, gzip),
+//! `lines` (caps and line numbers), `records` (CSV), `table` (columns by name), then one file per format.
+
+mod budget;
+mod costs;
+mod intervals;
+mod lines;
+mod names;
+mod open;
+mod probabilities;
+mod problem;
+mod records;
+mod save;
+mod schedule;
+mod table;
+mod trace;
+
+pub use budget::BudgetFile;
+pub use costs::CostsFile;
+pub use intervals::IntervalsFile;
+pub use names::numbered;
+pub use probabilities::ProbabilitiesFile;
+pub use problem::{Excerpt, Problem};
+pub use save::save;
+pub use schedule::{ScheduleFile, save_schedule, write_schedule};
+pub use trace::{Epoch, TraceFile};

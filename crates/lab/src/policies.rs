@@ -1,0 +1,126 @@
+//! The policies a user can name, and how each is built for a workload or for a trace. To add one, add it
+//! here; nothing else in the lab or the command line lists policies.
+
+use std::fmt;
+use std::str::FromStr;
+
+use dunlin_core::{Costs, SourceIdx};
+use dunlin_sched::policy::{Policy, Preemption, Random, Ranked, RoundRobin, UpdateWic, Wic};
+use dunlin_sched::value::ValueModel;
+
+use crate::Error;
+
+/// A policy by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PolicyName {
+    /// Every source in turn.
+    RoundRobin,
+    /// Sources drawn at random.
+    Random,
+    /// Largest expected utility first.
+    Wic,
+    /// Earliest deadline of a single interval first.
+    SEdf,
+    /// Fewest intervals left to capture first.
+    Mrsf,
+    /// Least time left over all intervals of a need first.
+    MEdf,
+}
+
+/// A policy and whether it may leave a need that it has begun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Choice {
+    /// Which policy.
+    pub name: PolicyName,
+    /// Whether needs that have been begun come first. Only S-EDF, MRSF and M-EDF tell the difference.
+    pub preemption: Preemption,
+}
+
+impl PolicyName {
+    /// Every policy, in the order in which tables show them.
+    pub const ALL: [Self; 6] =
+        [Self::RoundRobin, Self::Random, Self::Wic, Self::SEdf, Self::Mrsf, Self::MEdf];
+
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::RoundRobin => "round-robin",
+            Self::Random => "random",
+            Self::Wic => "wic",
+            Self::SEdf => "s-edf",
+            Self::Mrsf => "mrsf",
+            Self::MEdf => "m-edf",
+        }
+    }
+
+    /// Whether it works on needs (CEIs) only, so that changes have to be known for certain to be put to it.
+    pub const fn wants_needs(self) -> bool {
+        matches!(self, Self::SEdf | Self::Mrsf | Self::MEdf)
+    }
+
+    /// Whether it has a non-preemptive variant.
+    pub const fn has_variants(self) -> bool {
+        matches!(self, Self::SEdf | Self::Mrsf | Self::MEdf)
+    }
+}
+
+impl Choice {
+    /// The policy for a workload of needs over `n_sources` sources.
+    pub fn for_needs(self, n_sources: usize, costs: &Costs, seed: u64) -> Box<dyn Policy> {
+        let costs = costs.clone();
+        match self.name {
+            PolicyName::RoundRobin => Box::new(RoundRobin::new(count(n_sources), costs)),
+            PolicyName::Random => Box::new(Random::new(count(n_sources), costs, seed)),
+            PolicyName::Wic => Box::new(UpdateWic::new(n_sources, costs)),
+            PolicyName::SEdf => Box::new(Ranked::s_edf(self.preemption, costs)),
+            PolicyName::Mrsf => Box::new(Ranked::mrsf(self.preemption, costs)),
+            PolicyName::MEdf => Box::new(Ranked::m_edf(self.preemption, costs)),
+        }
+    }
+
+    /// The policy for a trace whose sources are all valued by `model`. WIC is told of change
+    /// probabilities there; the others work as on needs.
+    pub fn for_changes(
+        self,
+        model: ValueModel,
+        n_sources: usize,
+        costs: &Costs,
+        seed: u64,
+    ) -> Box<dyn Policy> {
+        match self.name {
+            PolicyName::Wic if costs.is_uniform() => Box::new(Wic::uniform(model, n_sources)),
+            PolicyName::Wic => Box::new(Wic::new(&vec![model; n_sources], costs)),
+            _ => self.for_needs(n_sources, costs, seed),
+        }
+    }
+}
+
+fn count(n_sources: usize) -> u32 {
+    u32::try_from(n_sources).unwrap_or(SourceIdx(u32::MAX).0)
+}
+
+impl fmt::Display for PolicyName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.preemption {
+            Preemption::NonPreemptive if self.name.has_variants() => write!(f, "{} (NP)", self.name),
+            _ if self.name.has_variants() => write!(f, "{} (P)", self.name),
+            _ => self.name.fmt(f),
+        }
+    }
+}
+
+impl FromStr for PolicyName {
+    type Err = Error;
+
+    fn from_str(given: &str) -> Result<Self, Error> {
+        Self::ALL.into_iter().find(|name| name.as_str() == given).ok_or_else(|| {
+            let names: Vec<_> = Self::ALL.iter().map(|name| name.as_str()).collect();
+            Error::parameter("policy", &given, format!("one of {}", names.join(", ")))
+        })
+    }
+}

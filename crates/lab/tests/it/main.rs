@@ -1,0 +1,14 @@
+//! The lab's tests, in one binary.
+#![cfg(test)]
+
+mod auctionwatch; // the papers' workload: ranks, intervals, how many
+mod corpus; // what fuzzing found worth keeping
+mod fixtures; // files made by others, when they are at hand
+mod knowledge; // exact and noisy knowledge of changes
+mod limits; // lines and files that would not fit in memory
+mod reference; // the policies against results of an independent program
+mod refusals; // every kind of bad line, with its exact message
+mod round_trip; // what is written is what is read
+mod saving; // outputs are complete or not there
+mod tolerated; // what is unusual but fine
+mod traces; // made-up traces keep their laws
