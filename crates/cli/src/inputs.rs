@@ -1,0 +1,99 @@
+//! From flags to what a simulation needs: files opened, read and checked, warnings told once.
+
+use std::path::Path;
+
+use dunlin_core::{Budget, Changes, Costs};
+use dunlin_lab::files::{BudgetFile, CostsFile, Epoch, IntervalsFile, TraceFile};
+use dunlin_sched::value::ValueModel;
+
+use crate::args::{IntervalsArgs, TraceArgs};
+use crate::failure::Failure;
+
+/// Tells the user what was odd but not wrong.
+pub(crate) fn warn(warnings: &[String]) {
+    for warning in warnings {
+        eprintln!("warning: {warning}");
+    }
+}
+
+/// The budget from whichever flag was given.
+pub(crate) fn budget(
+    constant: Option<&Budget>,
+    file: Option<&Path>,
+    chronons: u32,
+) -> Result<Option<Budget>, Failure> {
+    let Some(path) = file else { return Ok(constant.cloned()) };
+    let BudgetFile { budget, warnings } = BudgetFile::open(path, chronons)?;
+    warn(&warnings);
+    Ok(Some(budget))
+}
+
+fn costs(path: Option<&Path>, resources: &[String]) -> Result<Costs, Failure> {
+    let Some(path) = path else { return Ok(Costs::uniform()) };
+    let CostsFile { costs, warnings } = CostsFile::open(path, resources)?;
+    warn(&warnings);
+    Ok(costs)
+}
+
+/// Says so when a probe costs more than can ever be spent at once.
+pub(crate) fn warn_if_never_affordable(costs: &Costs, names: &[String], budget: &Budget, chronons: u32) {
+    let most = budget.most_in_one_chronon(chronons);
+    let cost_of = |i: usize| costs.of(dunlin_core::SourceIdx(u32::try_from(i).unwrap_or(u32::MAX)));
+    let dear: Vec<_> = (0..names.len()).filter(|&i| cost_of(i) > most).collect();
+    if let Some(&first) = dear.first() {
+        let name = &names[first];
+        let others =
+            if dear.len() > 1 { format!(" and {} others cost", dear.len() - 1) } else { " costs".into() };
+        eprintln!("warning: {name}{others} more than the {most} that a chronon can spend: never probed");
+    }
+}
+
+/// Needs, ready to be scheduled.
+pub(crate) struct Intervals {
+    pub(crate) file: IntervalsFile,
+    pub(crate) costs: Costs,
+    pub(crate) chronons: u32,
+}
+
+impl Intervals {
+    pub(crate) fn read(args: &IntervalsArgs) -> Result<Self, Failure> {
+        let chronons = args.chronons.get();
+        let file = IntervalsFile::open(&args.intervals, chronons)?;
+        warn(&file.warnings);
+        let costs = costs(args.costs.as_deref(), &file.resources)?;
+        Ok(Self { file, costs, chronons })
+    }
+}
+
+/// A trace, and how its part under study is valued.
+pub(crate) struct Trace {
+    pub(crate) file: TraceFile,
+    pub(crate) epoch: Epoch,
+    pub(crate) model: ValueModel,
+}
+
+impl Trace {
+    pub(crate) fn read(args: &TraceArgs) -> Result<Self, Failure> {
+        let file = TraceFile::open(&args.trace)?;
+        warn(&file.warnings);
+        let start = args.start.unwrap_or_else(|| file.default_start(args.chronon));
+        let default_chronons = || file.default_chronons(start, args.chronon);
+        let chronons = args.chronons.map_or_else(default_chronons, std::num::NonZeroU32::get);
+        let epoch = Epoch { start, chronon_seconds: args.chronon, chronons };
+        if file.changes(epoch).is_empty() {
+            return Err(Failure::input(format!(
+                "{}: no update within {chronons} chronons from second {start} (try another --start or --chronons)",
+                args.trace.display()
+            )));
+        }
+        Ok(Self { file, epoch, model: ValueModel::new(args.life, args.urgency) })
+    }
+
+    pub(crate) fn changes(&self) -> Changes {
+        self.file.changes(self.epoch)
+    }
+
+    pub(crate) fn costs(&self, path: Option<&Path>) -> Result<Costs, Failure> {
+        costs(path, &self.file.sources)
+    }
+}

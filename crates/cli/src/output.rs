@@ -1,0 +1,180 @@
+//! How results are shown: aligned tables for people, exactly one JSON object for programs, and progress on
+//! standard error for whoever waits.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use comfy_table::{CellAlignment, Table, presets};
+use dunlin_sched::score::{IntervalScore, TraceScore};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde::Serialize;
+
+use crate::failure::Failure;
+
+/// Writes one JSON object and a line end to standard output.
+pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
+    let mut text = serde_json::to_string_pretty(value).map_err(io::Error::from)?;
+    text.push('\n');
+    io::stdout().write_all(text.as_bytes())?;
+    Ok(())
+}
+
+/// Writes a title and a blank line.
+pub(crate) fn print_title(title: &str) -> Result<(), Failure> {
+    Ok(io::stdout().write_all(format!("{title}\n\n").as_bytes())?)
+}
+
+/// Writes a table: the first column to the left, the rest to the right.
+pub(crate) fn print_table(header: &[&str], rows: Vec<Vec<String>>) -> Result<(), Failure> {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_header(header.to_vec());
+    for row in rows {
+        table.add_row(row);
+    }
+    for (i, column) in table.column_iter_mut().enumerate() {
+        let alignment = if i == 0 { CellAlignment::Left } else { CellAlignment::Right };
+        column.set_cell_alignment(alignment);
+    }
+    let lines: Vec<_> = table.lines().map(|line| line.trim_end().to_owned()).collect();
+    io::stdout().write_all((lines.join("\n") + "\n").as_bytes())?;
+    Ok(())
+}
+
+/// A bar on standard error; invisible when that is not a terminal.
+pub(crate) fn progress(length: u64, what: &'static str) -> ProgressBar {
+    let style =
+        ProgressStyle::with_template("{msg} [{bar:40}] {pos}/{len} {eta}").map(|s| s.progress_chars("=> "));
+    let bar = ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::stderr_with_hz(5));
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar.set_message(what);
+    bar
+}
+
+/// The figures of a run on needs, under the names that other programs rely on.
+#[derive(Debug, Serialize)]
+pub(crate) struct IntervalsReport {
+    pub(crate) policy: String,
+    ceis: usize,
+    captured: usize,
+    gained_completeness: f64,
+    weight_captured: f64,
+    weighted_completeness: f64,
+    intervals_captured: usize,
+    probes: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seconds: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) within_budget: Option<bool>,
+}
+
+impl IntervalsReport {
+    pub(crate) fn new(policy: impl Into<String>, score: &IntervalScore, seconds: Option<f64>) -> Self {
+        Self {
+            policy: policy.into(),
+            ceis: score.ceis,
+            captured: score.captured,
+            gained_completeness: score.gained_completeness,
+            weight_captured: score.weight_captured,
+            weighted_completeness: score.weighted_completeness,
+            intervals_captured: score.intervals_captured,
+            probes: score.probes,
+            seconds,
+            within_budget: None,
+        }
+    }
+
+    pub(crate) const HEADER: [&'static str; 7] =
+        ["policy", "captured", "of CEIs", "completeness", "weighted", "probes", "seconds"];
+
+    pub(crate) fn row(&self) -> Vec<String> {
+        vec![
+            self.policy.clone(),
+            self.captured.to_string(),
+            self.ceis.to_string(),
+            format!("{:.4}", self.gained_completeness),
+            format!("{:.4}", self.weighted_completeness),
+            self.probes.to_string(),
+            self.seconds.map_or_else(|| "-".to_owned(), |seconds| format!("{seconds:.3}")),
+        ]
+    }
+}
+
+/// The figures of a run on a trace, under the names that other programs rely on. Times are in chronons.
+#[derive(Debug, Serialize)]
+pub(crate) struct TraceReport {
+    pub(crate) policy: String,
+    sources: usize,
+    changes: usize,
+    captured: usize,
+    completeness: f64,
+    zero_delay: f64,
+    utility: f64,
+    mean_delay: Option<f64>,
+    p95_delay: Option<u32>,
+    /// How many changes were captured with each delay, by delay.
+    delay_histogram: BTreeMap<u32, usize>,
+    change_recall: f64,
+    freshness: f64,
+    mean_age: f64,
+    probes: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seconds: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) within_budget: Option<bool>,
+}
+
+impl TraceReport {
+    pub(crate) fn new(policy: impl Into<String>, score: TraceScore, seconds: Option<f64>) -> Self {
+        Self {
+            policy: policy.into(),
+            sources: score.sources,
+            changes: score.changes,
+            captured: score.captured,
+            completeness: score.completeness,
+            zero_delay: score.zero_delay,
+            utility: score.utility,
+            mean_delay: score.mean_delay,
+            p95_delay: score.p95_delay,
+            delay_histogram: score.delay_histogram,
+            change_recall: score.change_recall,
+            freshness: score.freshness,
+            mean_age: score.mean_age,
+            probes: score.probes,
+            seconds,
+            within_budget: None,
+        }
+    }
+
+    pub(crate) const HEADER: [&'static str; 12] = [
+        "policy",
+        "captured",
+        "of changes",
+        "completeness",
+        "zero delay",
+        "utility",
+        "mean delay",
+        "p95 delay",
+        "freshness",
+        "mean age",
+        "probes",
+        "seconds",
+    ];
+
+    pub(crate) fn row(&self) -> Vec<String> {
+        let dash = || "-".to_owned();
+        vec![
+            self.policy.clone(),
+            self.captured.to_string(),
+            self.changes.to_string(),
+            format!("{:.4}", self.completeness),
+            format!("{:.4}", self.zero_delay),
+            format!("{:.4}", self.utility),
+            self.mean_delay.map_or_else(dash, |delay| format!("{delay:.2}")),
+            self.p95_delay.map_or_else(dash, |delay| delay.to_string()),
+            format!("{:.4}", self.freshness),
+            format!("{:.2}", self.mean_age),
+            self.probes.to_string(),
+            self.seconds.map_or_else(dash, |seconds| format!("{seconds:.3}")),
+        ]
+    }
+}

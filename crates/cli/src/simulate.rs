@@ -1,0 +1,223 @@
+//! `dunlin simulate`: policies on needs, on a trace, or on made-up workloads.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use dunlin_core::Costs;
+use dunlin_lab::files::{ProbabilitiesFile, save_schedule};
+use dunlin_lab::knowledge::{ChangeProbabilities, Noise};
+use dunlin_lab::policies::{Choice, PolicyName};
+use dunlin_lab::simulate::{self, Setup};
+use dunlin_sched::policy::Preemption;
+use serde::Serialize;
+
+use crate::args::{BudgetArgs, IntervalsArgs, Policies, TraceArgs, policies};
+use crate::failure::Failure;
+use crate::inputs::{self, Intervals, Trace};
+use crate::output::{IntervalsReport, TraceReport, print_json, print_table, progress};
+use crate::workload::SimulateWorkload;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Simulate {
+    /// Run policies on needs that span sources (execution intervals)
+    Intervals(SimulateIntervals),
+    /// Run policies on the real updates of a trace
+    Trace(SimulateTrace),
+    /// Compare policies on a made-up workload, over several seeds
+    Workload(SimulateWorkload),
+}
+
+impl Simulate {
+    pub(crate) fn run(&self) -> Result<(), Failure> {
+        match self {
+            Self::Intervals(command) => command.run(),
+            Self::Trace(command) => command.run(),
+            Self::Workload(command) => command.run(),
+        }
+    }
+}
+
+/// What both kinds of simulation are told.
+#[derive(Debug, Args)]
+struct Common {
+    #[command(flatten)]
+    budget: BudgetArgs,
+    /// One policy, several separated by commas, or `all`
+    #[arg(long, value_name = "P", value_parser = policies)]
+    policy: Policies,
+    /// Needs that have been begun come first (s-edf, mrsf, m-edf)
+    #[arg(long)]
+    non_preemptive: bool,
+    /// Seed of whatever is drawn at random
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    seed: u64,
+    /// Write what was probed: chronon,resource; - is standard output
+    #[arg(long, value_name = "FILE")]
+    schedule_out: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+impl Common {
+    fn choices(&self, suits: impl Fn(PolicyName) -> bool) -> Result<Vec<Choice>, Failure> {
+        let preemption = if self.non_preemptive { Preemption::NonPreemptive } else { Preemption::Preemptive };
+        let names = match &self.policy {
+            Policies::All => PolicyName::ALL.into_iter().filter(|&name| suits(name)).collect(),
+            Policies::These(names) => names.clone(),
+        };
+        if names.len() > 1 && self.schedule_out.is_some() {
+            return Err(Failure::input("--schedule-out writes one schedule (name one --policy)"));
+        }
+        if self.json && self.schedule_out.as_ref().is_some_and(|path| path.as_os_str() == "-") {
+            return Err(Failure::input(
+                "--json and --schedule-out - both want standard output (name a file)",
+            ));
+        }
+        Ok(names.into_iter().map(|name| Choice { name, preemption }).collect())
+    }
+
+    fn setup(
+        &self,
+        policy: Choice,
+        costs: &Costs,
+        names: &[String],
+        chronons: u32,
+    ) -> Result<Setup, Failure> {
+        let budget =
+            inputs::budget(self.budget.budget.as_ref(), self.budget.budget_file.as_deref(), chronons)?
+                .ok_or_else(|| Failure::input("no budget (expected --budget C or --budget-file FILE)"))?;
+        inputs::warn_if_never_affordable(costs, names, &budget, chronons);
+        Ok(Setup { policy, budget, costs: costs.clone(), chronons, seed: self.seed })
+    }
+
+    /// Runs one simulation after the other under a progress bar.
+    fn each<Report>(
+        &self,
+        choices: &[Choice],
+        mut setup: Setup,
+        names: &[String],
+        mut simulate: impl FnMut(&Setup, &mut dyn FnMut()) -> (Report, dunlin_core::Schedule),
+    ) -> Result<Vec<Report>, Failure> {
+        let bar = progress(u64::from(setup.chronons) * choices.len() as u64, "simulating");
+        let mut reports = Vec::new();
+        for &choice in choices {
+            setup.policy = choice;
+            let (report, schedule) = simulate(&setup, &mut || bar.inc(1));
+            if let Some(path) = &self.schedule_out {
+                save_schedule(&schedule, names, path)?;
+            }
+            reports.push(report);
+        }
+        bar.finish_and_clear();
+        Ok(reports)
+    }
+
+    /// Shows the reports; the table gives way when the schedule goes to standard output.
+    fn show<Report: Serialize>(
+        &self,
+        reports: &[Report],
+        header: &[&str],
+        row: impl Fn(&Report) -> Vec<String>,
+    ) -> Result<(), Failure> {
+        match reports {
+            [report] if self.json => print_json(report),
+            several if self.json => print_json(&serde_json::json!({ "runs": several })),
+            _ if self.schedule_out.as_ref().is_some_and(|path| path.as_os_str() == "-") => Ok(()),
+            several => print_table(header, several.iter().map(row).collect()),
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SimulateIntervals {
+    #[command(flatten)]
+    input: IntervalsArgs,
+    #[command(flatten)]
+    common: Common,
+}
+
+impl SimulateIntervals {
+    fn run(&self) -> Result<(), Failure> {
+        let choices = self.common.choices(|_| true)?;
+        let Intervals { file, costs, chronons } = Intervals::read(&self.input)?;
+        let setup = self.common.setup(choices[0], &costs, &file.resources, chronons)?;
+        let reports = self.common.each(&choices, setup, &file.resources, |setup, tick| {
+            let run = simulate::intervals(&file.workload, file.resources.len(), setup, |_| tick());
+            (IntervalsReport::new(setup.policy.name.to_string(), &run.score, Some(run.seconds)), run.schedule)
+        })?;
+        self.common.show(&reports, &IntervalsReport::HEADER, IntervalsReport::row)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Knowledge {
+    /// Every change is known for certain when it happens
+    Exact,
+    /// The truth with false positives, false negatives and spread
+    Noisy,
+    /// Probabilities from a file
+    File,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SimulateTrace {
+    #[command(flatten)]
+    input: TraceArgs,
+    /// What the policy knows of the changes
+    #[arg(long, value_enum, default_value_t = Knowledge::Exact)]
+    knowledge: Knowledge,
+    /// Share of changes missed and replaced by spurious ones (with --knowledge noisy)
+    #[arg(long, value_name = "X", default_value_t = 0.1)]
+    fpn: f64,
+    /// Standard deviation, in chronons, over which changes are spread (with --knowledge noisy)
+    #[arg(long, value_name = "Y", default_value_t = 2.0)]
+    sigma: f64,
+    /// Change probabilities: source,chronon,probability (with --knowledge file)
+    #[arg(long, value_name = "FILE", required_if_eq("knowledge", "file"))]
+    probabilities: Option<PathBuf>,
+    #[command(flatten)]
+    common: Common,
+}
+
+impl SimulateTrace {
+    fn run(&self) -> Result<(), Failure> {
+        let is_exact = self.knowledge == Knowledge::Exact;
+        let choices = self.common.choices(|name| is_exact || !name.wants_needs())?;
+        if let Some(Choice { name, .. }) =
+            choices.iter().find(|choice| !is_exact && choice.name.wants_needs())
+        {
+            return Err(Failure::input(format!(
+                "{name} schedules certain needs, not probabilities (try --knowledge exact, or --policy wic)"
+            )));
+        }
+        let mut trace = Trace::read(&self.input)?;
+        let knowledge = self.knowledge(&mut trace)?;
+        let (changes, names) = (trace.changes(), &trace.file.sources);
+        let costs = trace.costs(self.input.costs.as_deref())?;
+        let setup = self.common.setup(choices[0], &costs, names, trace.epoch.chronons)?;
+        let reports = self.common.each(&choices, setup, names, |setup, tick| {
+            let run = simulate::trace(&changes, &knowledge, trace.model, setup, |_| tick());
+            (TraceReport::new(setup.policy.name.to_string(), run.score, Some(run.seconds)), run.schedule)
+        })?;
+        self.common.show(&reports, &TraceReport::HEADER, TraceReport::row)
+    }
+
+    /// What the policy knows. A file may bring sources that the trace does not have.
+    fn knowledge(&self, trace: &mut Trace) -> Result<ChangeProbabilities, Failure> {
+        match (self.knowledge, &self.probabilities) {
+            (Knowledge::Noisy, _) => {
+                let noise = Noise { fpn: self.fpn, sigma: self.sigma };
+                Ok(ChangeProbabilities::noisy(&trace.changes(), noise, self.common.seed)?)
+            }
+            (Knowledge::File, Some(path)) => {
+                let file = ProbabilitiesFile::open(path, trace.epoch.chronons)?;
+                inputs::warn(&file.warnings);
+                let (joined, probabilities) = file.join(std::mem::take(&mut trace.file));
+                trace.file = joined;
+                Ok(probabilities)
+            }
+            _ => Ok(ChangeProbabilities::exact(&trace.changes())),
+        }
+    }
+}
