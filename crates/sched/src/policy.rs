@@ -13,6 +13,7 @@
 mod heap;
 mod interval;
 mod random;
+mod ranking;
 mod round_robin;
 mod wic;
 

@@ -17,6 +17,7 @@ pub(crate) mod scaled;
 mod urgency;
 
 pub use direct::expected_utility;
+pub(crate) use holding::Growth;
 pub use holding::Holding;
 pub use life::Life;
 pub use urgency::Urgency;

@@ -21,6 +21,7 @@ pub(crate) struct Family {
     lambda: f64,
     /// As many as give a million CEIs: the least-updated of its sources limits a profile's.
     profiles: u32,
+    sources: u32,
 }
 
 pub(crate) const FAMILIES: [Family; 3] = [
@@ -30,6 +31,7 @@ pub(crate) const FAMILIES: [Family; 3] = [
         length: IntervalLength::Window(10),
         lambda: 20.0,
         profiles: 56_500,
+        sources: 565_000,
     },
     Family {
         name: "overwrite",
@@ -37,6 +39,7 @@ pub(crate) const FAMILIES: [Family; 3] = [
         length: IntervalLength::Overwrite,
         lambda: 20.0,
         profiles: 56_500,
+        sources: 565_000,
     },
     Family {
         name: "slow",
@@ -44,15 +47,16 @@ pub(crate) const FAMILIES: [Family; 3] = [
         length: IntervalLength::Overwrite,
         lambda: 3.0,
         profiles: 470_000,
+        sources: 940_000,
     },
 ];
 
 const POLICIES: [&str; 3] = ["s-edf", "mrsf", "m-edf"];
 
 fn workload(family: &Family) -> Workload {
-    let profiles = family.profiles;
-    let updates = PoissonUpdates { sources: 10 * profiles, chronons: CHRONONS, lambda: family.lambda };
-    let watchers = AuctionWatch { profiles, length: family.length, ..AuctionWatch::default() };
+    let &Family { length, lambda, profiles, sources, .. } = family;
+    let updates = PoissonUpdates { sources, chronons: CHRONONS, lambda };
+    let watchers = AuctionWatch { profiles, length, ..AuctionWatch::default() };
     watchers.generate(&updates.generate(1).unwrap(), &updates.names(), 1).unwrap().workload
 }
 

@@ -137,3 +137,23 @@ impl Policy for PlainRanked {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Figure 4: a CEI of four intervals, none captured. The first is open with 5 chronons left, the others
+    /// are to come and 6, 4 and 7 chronons wide.
+    #[test]
+    fn figure_4_values_one_cei_three_ways() {
+        let at = |number| Chronon::new(number).unwrap();
+        let interval =
+            |source, start, finish| ExecutionInterval::new(SourceIdx(source), at(start), at(finish)).ok();
+        let intervals =
+            vec![interval(0, 8, 14), interval(1, 16, 21), interval(2, 20, 23), interval(3, 30, 36)];
+        let cei = Known { idx: 0, need: 4, captured: 0, rank: 4, intervals };
+        let first = cei.intervals[0].unwrap();
+        let value = |order| cei.value(order, &first, at(10));
+        assert_eq!([value(Order::SEdf), value(Order::Mrsf), value(Order::MEdf)], [5, 4, 22]);
+    }
+}

@@ -5,7 +5,7 @@ use dunlin_core::{Allowance, Chronon, Costs, Observation, Outcome, SourceIdx};
 
 use crate::policy::{Arrival, Policy};
 use crate::value::scaled::Scaled;
-use crate::value::{Holding, ValueModel};
+use crate::value::{Growth, Holding, ValueModel};
 
 /// WIC without heaps.
 #[derive(Debug, Clone)]
@@ -40,7 +40,7 @@ impl Policy for PlainWic {
         for (source, (model, holding)) in (0..).map(SourceIdx).zip(&self.sources) {
             let ratio = model.urgency.common_ratio().unwrap_or(1.0);
             if holding.value(model, now) > 0.0 {
-                candidates.push((holding.key(model, now, Scaled::new(1.0 / ratio)), ratio, source));
+                candidates.push((holding.key(model, now, &mut Growth::new(ratio)), ratio, source));
             }
         }
         loop {

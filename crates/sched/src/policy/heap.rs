@@ -40,6 +40,41 @@ pub(crate) struct SourceHeap {
 }
 
 impl SourceHeap {
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Keeps the `n` entries with the largest keys and those that tie with the last of them; says its key.
+    pub(crate) fn keep_best(&mut self, positions: &mut Positions, n: usize) -> Option<Scaled> {
+        if n == 0 || n >= self.entries.len() {
+            return None;
+        }
+        self.entries.select_nth_unstable_by(n - 1, |a, b| b.key.cmp(&a.key));
+        let least = self.entries[n - 1].key;
+        self.entries.retain(|entry| {
+            let stays = entry.key >= least;
+            if !stays {
+                positions.0[entry.source.index()] = ABSENT;
+            }
+            stays
+        });
+        self.rebuild(positions);
+        Some(least)
+    }
+
+    /// Fills an empty heap.
+    pub(crate) fn fill(&mut self, positions: &mut Positions, entries: impl Iterator<Item = Entry>) {
+        self.entries.extend(entries);
+        self.rebuild(positions);
+    }
+
+    /// Orders entries that are in no order, in linear time.
+    fn rebuild(&mut self, positions: &mut Positions) {
+        for at in (0..self.entries.len()).rev() {
+            self.sift_down(positions, at);
+        }
+    }
+
     pub(crate) fn peek(&self) -> Option<Entry> {
         self.entries.first().copied()
     }

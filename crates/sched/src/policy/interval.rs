@@ -3,4 +3,5 @@
 pub(crate) mod agenda;
 pub(crate) mod ledger;
 pub(crate) mod ranked;
+mod shelf;
 pub(crate) mod update_wic;

@@ -1,25 +1,34 @@
 //! WIC: probe the sources whose next look is expected to be worth most.
 //!
-//! The papers' algorithm evaluates every source in every chronon. Here sources are kept in heaps by a key
-//! that does not change while they are silent: their value divided by ρ^now, one heap per decay factor ρ
-//! (and per probe cost, so that a heap either fits the allowance or does not). Only sources that may have
-//! changed just now or are probed are touched. Where a window or an uneven decay lets a value fall without
-//! an event, the key is an upper bound, and the top of the heap is re-evaluated before it is believed.
+//! The papers' algorithm evaluates every source in every chronon. Here sources are ranked by a key that does
+//! not change while they are silent: their value divided by ρ^now, one ranking per decay factor ρ (and per
+//! probe cost, so that a ranking either fits the allowance or does not). Only sources that may have changed
+//! just now or are probed are touched. Where a window or an uneven decay lets a value fall without
+//! an event, the key is an upper bound, and the top of the ranking is re-evaluated before it is believed.
 
 use dunlin_core::{Allowance, Chronon, Costs, Observation, Outcome, SourceIdx};
 
-use super::heap::{Entry, Positions, SourceHeap};
+use super::heap::{Entry, Positions};
+use super::ranking::Ranking;
 use super::{Arrival, Policy};
 use crate::value::scaled::Scaled;
-use crate::value::{Holding, ValueModel};
+use crate::value::{Growth, Holding, ValueModel};
 
 /// The greedy expected-utility policy.
 #[derive(Debug, Clone)]
 pub struct Wic {
     models: Models,
-    holdings: Vec<Holding>,
+    sources: Vec<Source>,
     classes: Vec<Class>,
     positions: Positions,
+}
+
+/// Side by side, because every event needs both.
+#[derive(Debug, Clone)]
+struct Source {
+    holding: Holding,
+    /// What it is ranked by; zero while it is not.
+    key: Scaled,
 }
 
 #[derive(Debug, Clone)]
@@ -35,30 +44,50 @@ enum Models {
 struct Class {
     ratio: f64,
     cost: f64,
-    growth: Scaled,
-    heap: SourceHeap,
+    growth: Growth,
+    ranking: Ranking,
+    members: Members,
+}
+
+#[derive(Debug, Clone)]
+enum Members {
+    /// The sources 0 to this many.
+    First(u32),
+    These(Vec<SourceIdx>),
 }
 
 impl Class {
-    fn new(ratio: f64, cost: f64) -> Self {
-        Self { ratio, cost, growth: Scaled::new(1.0 / ratio), heap: SourceHeap::default() }
+    fn new(ratio: f64, cost: f64, members: Members) -> Self {
+        Self { ratio, cost, growth: Growth::new(ratio), ranking: Ranking::new(), members }
+    }
+
+    fn peek(&mut self, positions: &mut Positions, sources: &[Source]) -> Option<Entry> {
+        let entry = |source: SourceIdx| Entry { key: sources[source.index()].key, source };
+        match &self.members {
+            Members::First(n) => self.ranking.peek(positions, (0..*n).map(|i| entry(SourceIdx(i)))),
+            Members::These(members) => self.ranking.peek(positions, members.iter().map(|&i| entry(i))),
+        }
     }
 }
 
 impl Wic {
     /// WIC over `n_sources` sources that are all valued alike and cost 1.
     pub fn uniform(model: ValueModel, n_sources: usize) -> Self {
-        Self::build(Models::Same(model), vec![Class::new(decay_of(&model), 1.0)], n_sources)
+        let class = Class::new(decay_of(&model), 1.0, Members::First(n_sources as u32));
+        Self::build(Models::Same(model), vec![class], n_sources)
     }
 
     /// WIC over sources with a model each, and costs; value is then weighed per unit of cost.
     pub fn new(models: &[ValueModel], costs: &Costs) -> Self {
         let mut classes: Vec<Class> = Vec::new();
-        let mut class_of = |ratio: f64, cost: f64| {
+        let mut join = |source: SourceIdx, ratio: f64, cost: f64| {
             let found = classes.iter().position(|class| class.ratio == ratio && class.cost == cost);
             let idx = found.unwrap_or(classes.len());
             if found.is_none() {
-                classes.push(Class::new(ratio, cost));
+                classes.push(Class::new(ratio, cost, Members::These(Vec::new())));
+            }
+            if let Members::These(sources) = &mut classes[idx].members {
+                sources.push(source);
             }
             idx as u32
         };
@@ -66,7 +95,7 @@ impl Wic {
         let per_source = per_source.map(|(source, model)| {
             let cost = costs.of(source);
             let per_cost = ValueModel { weight: model.weight / cost, ..*model };
-            (per_cost, class_of(decay_of(model), cost))
+            (per_cost, join(source, decay_of(model), cost))
         });
         let models_and_classes = per_source.collect();
         Self::build(Models::PerSource(models_and_classes), classes, models.len())
@@ -75,7 +104,7 @@ impl Wic {
     fn build(models: Models, classes: Vec<Class>, n_sources: usize) -> Self {
         Self {
             models,
-            holdings: vec![Holding::EMPTY; n_sources],
+            sources: vec![Source { holding: Holding::EMPTY, key: Scaled::ZERO }; n_sources],
             classes,
             positions: Positions::new(n_sources),
         }
@@ -91,24 +120,28 @@ impl Wic {
         }
     }
 
-    /// Brings a source's place in its heap up to date.
+    /// Brings a source's place in the ranking up to date.
     fn rekey(&mut self, source: SourceIdx, now: Chronon) {
         let (model, class) = self.model(source);
-        let class = &mut self.classes[class];
-        let key = self.holdings[source.index()].key(&model, now, class.growth);
-        class.heap.set(&mut self.positions, source, key);
+        let key = self.sources[source.index()].holding.key(&model, now, &mut self.classes[class].growth);
+        self.set_key(source, class, key);
+    }
+
+    fn set_key(&mut self, source: SourceIdx, class: usize, key: Scaled) {
+        let old = std::mem::replace(&mut self.sources[source.index()].key, key);
+        self.classes[class].ranking.change(&mut self.positions, source, old, key);
     }
 
     /// The best source of a class, its key exact for `now`.
     fn fresh_top(&mut self, class: usize, now: Chronon) -> Option<Entry> {
         loop {
-            let top = self.classes[class].heap.peek()?;
-            if !self.holdings[top.source.index()].key_may_fall() {
+            let top = self.classes[class].peek(&mut self.positions, &self.sources)?;
+            if !self.sources[top.source.index()].holding.key_may_fall() {
                 return Some(top);
             }
             self.rekey(top.source, now);
             // Had its key fallen, another source may be at the top now.
-            let again = self.classes[class].heap.peek()?;
+            let again = self.classes[class].peek(&mut self.positions, &self.sources)?;
             if again.source == top.source && again.key == top.key {
                 return Some(top);
             }
@@ -142,17 +175,18 @@ impl Policy for Wic {
     fn arrive(&mut self, now: Chronon, arrival: Arrival<'_>) {
         let Arrival::Change { source, probability } = arrival else { return };
         let (model, _) = self.model(source);
-        self.holdings[source.index()].expect(&model, now, probability);
+        self.sources[source.index()].holding.expect(&model, now, probability);
         self.rekey(source, now);
     }
 
     fn choose(&mut self, now: Chronon, allowance: &mut Allowance, chosen: &mut Vec<SourceIdx>) {
         while let Some(class) = self.best_class(now, allowance) {
-            let Some(top) = self.classes[class].heap.pop(&mut self.positions) else { break };
+            let Some(top) = self.classes[class].peek(&mut self.positions, &self.sources) else { break };
+            self.set_key(top.source, class, Scaled::ZERO);
             let (model, _) = self.model(top.source);
             // Values that have decayed below the smallest float are worth no probe; everything else in
             // this class is worth even less, and stays away until its next event.
-            if self.holdings[top.source.index()].value(&model, now) > 0.0 {
+            if self.sources[top.source.index()].holding.value(&model, now) > 0.0 {
                 allowance.spend(self.classes[class].cost);
                 chosen.push(top.source);
             }
@@ -161,7 +195,7 @@ impl Policy for Wic {
 
     fn observe(&mut self, observation: Observation) {
         match observation.outcome {
-            Outcome::Read => self.holdings[observation.source.index()] = Holding::EMPTY,
+            Outcome::Read => self.sources[observation.source.index()].holding = Holding::EMPTY,
             Outcome::Failed => self.rekey(observation.source, observation.at),
         }
     }

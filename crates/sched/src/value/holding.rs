@@ -94,11 +94,11 @@ impl Holding {
         model.weight * sum
     }
 
-    /// g at `now` divided by ρ^now, where ρ is the common decay factor and `growth` is 1/ρ. It stays the
-    /// same number, bit for bit, until the next event or until something falls out of a window; it never
-    /// rises without an event. Models without a common factor are not divided.
-    pub(crate) fn key(&self, model: &ValueModel, now: Chronon, growth: Scaled) -> Scaled {
-        let lifted = |mass: f64, at: Chronon| Scaled::new(mass).times(growth.power(at.get()));
+    /// g at `now` divided by ρ^now, where ρ is the common decay factor behind `growth`. It stays the same
+    /// number, bit for bit, until the next event or until something falls out of a window; it never rises
+    /// without an event. Models without a common factor are not divided.
+    pub(crate) fn key(&self, model: &ValueModel, now: Chronon, growth: &mut Growth) -> Scaled {
+        let mut lifted = |mass: f64, at: Chronon| Scaled::new(mass).times(growth.until(at));
         let sum = match &self.0 {
             State::Empty => Scaled::ZERO,
             State::Sum { at, mass } => lifted(*mass, *at),
@@ -117,6 +117,31 @@ impl Holding {
     /// Whether [`key`](Self::key) may have fallen although no event came.
     pub(crate) const fn key_may_fall(&self) -> bool {
         matches!(self.0, State::Window(_) | State::Terms(_))
+    }
+}
+
+/// Powers of 1/ρ, by which values of different times are made comparable.
+#[derive(Debug, Clone)]
+pub(crate) struct Growth {
+    per_chronon: Scaled,
+    /// The power asked for last: nearly every event asks for that of the present chronon.
+    last: (Chronon, Scaled),
+}
+
+impl Growth {
+    pub(crate) fn new(ratio: f64) -> Self {
+        let per_chronon = Scaled::new(1.0 / ratio);
+        Self { per_chronon, last: (Chronon::FIRST, per_chronon) }
+    }
+
+    fn until(&mut self, at: Chronon) -> Scaled {
+        if self.per_chronon == Scaled::ONE {
+            return Scaled::ONE;
+        }
+        if self.last.0 != at {
+            self.last = (at, self.per_chronon.power(at.get()));
+        }
+        self.last.1
     }
 }
 

@@ -125,7 +125,7 @@ impl Ledger {
     }
 
     /// Opens what begins by `now`, gives up what ended before it, and drops CEIs that can no longer be
-    /// captured. Live CEIs that changed are appended to `touched`.
+    /// captured. CEIs that changed or left the books are appended to `touched`.
     pub(crate) fn advance(&mut self, now: Chronon, touched: &mut Vec<Slot>) {
         while let Some(due) = self.agenda.take_due(now) {
             for &(slot, idx) in &due {
@@ -138,7 +138,7 @@ impl Ledger {
         }
     }
 
-    /// Whether the CEI changed and is still live.
+    /// Whether anything changed.
     fn bring_up_to(&mut self, now: Chronon, slot: Slot) -> bool {
         let (first, len, idx) = {
             let cei = self.cei(slot);
@@ -171,7 +171,7 @@ impl Ledger {
         let cei = self.cei(slot);
         if cei.need > cei.len - cei.lost {
             self.retire(slot);
-            return false;
+            return true;
         }
         if let Some(next) = next {
             self.agenda.file(next, (slot, idx));
@@ -179,8 +179,8 @@ impl Ledger {
         changed
     }
 
-    /// A probe of `source`: captures every open interval on it. Live CEIs that changed are appended to
-    /// `touched`; those that are complete leave the books.
+    /// A probe of `source`: captures every open interval on it. Their CEIs are appended to `touched`; those
+    /// that are complete have left the books.
     pub(crate) fn capture(&mut self, source: SourceIdx, touched: &mut Vec<Slot>) {
         while let Some(&at) = self.open.get(source.index()).filter(|head| **head != NONE) {
             self.unlink(at);
@@ -189,10 +189,9 @@ impl Ledger {
             let slot = ei.slot;
             let cei = &mut self.ceis[slot.0 as usize];
             cei.captured += 1;
+            touched.push(slot);
             if cei.captured >= cei.need {
                 self.retire(slot);
-            } else {
-                touched.push(slot);
             }
         }
     }

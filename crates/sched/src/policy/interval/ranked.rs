@@ -2,16 +2,14 @@
 //!
 //! All three values have the form a − s·T: S-EDF's falls by one per chronon for everybody (so the order
 //! never changes), MRSF's changes only on a capture, and M-EDF's falls by the number of open intervals of
-//! the CEI. Within a class of equal slope s the order by a is fixed, so there is one heap per slope, with
+//! the CEI. Within a class of equal slope s the order by a is fixed, so there is one shelf per slope, with
 //! one entry per live CEI, and a chronon costs as much as what happens in it.
-
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 use dunlin_core::{Allowance, Chronon, Costs, Observation, Outcome, SourceIdx};
 
 use super::super::{Arrival, Policy};
 use super::ledger::{EiRecord, Ledger, Slot, State};
+use super::shelf::{Entry, Key, Shelf};
 
 /// Which value orders the intervals, smaller first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,38 +81,31 @@ pub struct Ranked {
     chosen_at: Vec<Option<Chronon>>,
 }
 
-/// One heap per slope.
-type Group = Vec<BinaryHeap<Reverse<Entry>>>;
+/// One shelf per slope.
+type Group = Vec<Shelf>;
 
 /// The entry of a CEI that counts; all others with its slot are left-overs.
 #[derive(Debug, Clone, Copy, Default)]
 struct Listing {
     version: u32,
-    /// Where its entry stands, while it does.
-    place: Option<Place>,
     /// Whether its entry has been taken out while choosing, so that it must be entered anew.
     aside: bool,
+    /// Where its entry stands, while it does.
+    place: Option<Place>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Place {
-    cei: u32,
     standing: Standing,
     position: u32,
-    group: u8,
+    group: Precedence,
 }
 
-/// The first interval of a CEI that is still to be walked past. The order of the fields is the order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Entry {
-    a: u64,
-    finish: Chronon,
-    cei: u32,
-    line: u32,
-    slot: Slot,
-    version: u32,
-    /// Its position among the CEI's records.
-    position: u32,
+/// Which group of CEIs comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Precedence {
+    First,
+    Last,
 }
 
 impl Ranked {
@@ -174,20 +165,22 @@ impl Ranked {
         });
         let standing = self.order.standing(eis[position].finish, (cei.profile_rank, cei.captured), rest);
         let last = self.preemption == Preemption::NonPreemptive && cei.captured == 0;
-        Some(Place { cei: cei.idx.0, standing, position: position as u32, group: u8::from(last) })
+        let group = if last { Precedence::Last } else { Precedence::First };
+        Some(Place { standing, position: position as u32, group })
     }
 
     fn enter(&mut self, slot: Slot, place: Option<Place>) {
         let listing = &mut self.listings[slot.0 as usize];
         listing.place = place;
-        let Some(Place { cei, standing: Standing { a, slope }, position, group }) = place else { return };
+        let Some(Place { standing: Standing { a, slope }, position, group }) = place else { return };
         let EiRecord { finish, line, .. } = self.ledger.eis(slot)[position as usize];
-        let group = &mut self.groups[usize::from(group)];
+        let cei = self.ledger.cei(slot).idx.0;
+        let group = &mut self.groups[group as usize];
         if group.len() <= slope as usize {
-            group.resize_with(slope as usize + 1, BinaryHeap::new);
+            group.resize_with(slope as usize + 1, Shelf::default);
         }
         let version = listing.version;
-        group[slope as usize].push(Reverse(Entry { a, finish, cei, line, slot, version, position }));
+        group[slope as usize].push(Key { value: a, finish }, Entry { cei, line, slot, version, position });
     }
 
     fn list_touched(&mut self) {
@@ -201,32 +194,33 @@ impl Ranked {
 
     /// Left-overs are cleared out once they outnumber what counts.
     fn sweep(&mut self) {
-        let entries: usize = self.groups.iter().flatten().map(BinaryHeap::len).sum();
+        let entries: usize = self.groups.iter().flatten().map(Shelf::len).sum();
         if entries > 2 * self.ledger.n_live() + 1_024 {
-            let (listings, ledger) = (&self.listings, &self.ledger);
-            for heap in self.groups.iter_mut().flatten() {
-                heap.retain(|Reverse(entry)| counts(listings, ledger, entry));
+            let listings = &self.listings;
+            for shelf in self.groups.iter_mut().flatten() {
+                shelf.retain(|entry| counts(listings, entry));
             }
         }
     }
 
     /// Takes out the entry that comes next in the walk.
     fn next(&mut self, now: Chronon) -> Option<Entry> {
-        let (listings, ledger) = (&self.listings, &self.ledger);
+        let listings = &self.listings;
         self.groups.iter_mut().find_map(|group| {
             let mut best = None;
-            for (slope, heap) in (0u32..).zip(group.iter_mut()) {
-                while heap.peek().is_some_and(|Reverse(entry)| !counts(listings, ledger, entry)) {
-                    heap.pop();
-                }
-                let Some(&Reverse(Entry { a, finish, cei, line, .. })) = heap.peek() else { continue };
-                let place = (Standing { a, slope }.at(now), finish, cei, line);
-                if best.is_none_or(|(held, _)| place < held) {
-                    best = Some((place, slope));
+            for (slope, shelf) in (0u32..).zip(group.iter_mut()) {
+                let Some((Key { value, finish }, entry)) = shelf.peek(now, |entry| counts(listings, entry))
+                else {
+                    continue;
+                };
+                let place = (Standing { a: value, slope }.at(now), finish, entry.cei, entry.line);
+                if best.is_none_or(|(held, _, _)| place < held) {
+                    best = Some((place, slope, entry));
                 }
             }
-            let (_, slope) = best?;
-            group[slope as usize].pop().map(|Reverse(entry)| entry)
+            let (_, slope, entry) = best?;
+            group[slope as usize].pop();
+            Some(entry)
         })
     }
 
@@ -238,17 +232,18 @@ impl Ranked {
     }
 }
 
-fn counts(listings: &[Listing], ledger: &Ledger, entry: &Entry) -> bool {
-    let cei = ledger.cei(entry.slot);
+fn counts(listings: &[Listing], entry: &Entry) -> bool {
     listings[entry.slot.0 as usize].version == entry.version
-        && ledger.is_live(entry.slot)
-        && cei.idx.0 == entry.cei
 }
 
 impl Policy for Ranked {
     fn arrive(&mut self, now: Chronon, arrival: Arrival<'_>) {
         if let Arrival::Cei(cei) = arrival {
-            self.ledger.admit(now, &cei);
+            let Slot(slot) = self.ledger.admit(now, &cei);
+            if let Some(former) = self.listings.get_mut(slot as usize) {
+                former.version = former.version.wrapping_add(1);
+                former.place = None;
+            }
         }
     }
 
