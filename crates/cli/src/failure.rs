@@ -64,9 +64,9 @@ impl From<Overspent> for Failure {
 
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
-        match error.kind() {
-            io::ErrorKind::BrokenPipe => Self::ClosedPipe,
-            _ => Self::Environment(format!("standard output: cannot be written: {error}")),
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            return Self::ClosedPipe;
         }
+        Self::Environment(format!("standard output: cannot be written: {error}"))
     }
 }

@@ -160,6 +160,21 @@ mod tests {
     }
 
     #[test]
+    fn a_long_silence_does_not_buy_a_burst() {
+        let budget = Budget::constant(0.25).unwrap();
+        let mut meter = budget.meter();
+        let mut spent = Vec::new();
+        for now in Chronon::first(48) {
+            let mut allowance = meter.open(now);
+            if now.get() > 40 {
+                spent.push(u32::from(allowance.spend(1.0)));
+            }
+            meter.close(now, &allowance);
+        }
+        assert_eq!(spent, [1, 0, 0, 1, 0, 0, 0, 1]);
+    }
+
+    #[test]
     fn nonsense_is_refused() {
         assert_eq!(Budget::constant(-1.0), Err(Error::BadBudget(-1.0)));
         assert!(Budget::constant(f64::NAN).is_err());

@@ -1,6 +1,9 @@
 //! `dunlin generate`: files that the other commands accept, the same for the same seed.
 
-use crate::run::Desk;
+use std::io::Read;
+use std::process::Stdio;
+
+use crate::run::{Desk, Done, dunlin};
 
 const GENERATORS: [&str; 6] = [
     "auctionwatch --profiles 20 --sources 50 --chronons 300",
@@ -53,6 +56,20 @@ fn needs_over_a_real_trace() {
     let report =
         desk.json("simulate intervals --intervals n.csv --chronons 288 --budget 1 --policy mrsf --json");
     assert!(report["ceis"].as_u64().unwrap() > 0);
+}
+
+/// `dunlin generate … | head`.
+#[test]
+fn a_reader_that_has_had_enough_is_no_failure() {
+    let desk = Desk::new();
+    for generator in ["poisson --sources 2000 --span 7d", "auctionwatch --profiles 5000"] {
+        let mut command = dunlin(&desk.path(""), &format!("generate {generator}"));
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut first = [0; 10];
+        child.stdout.take().unwrap().read_exact(&mut first).unwrap();
+        let done = Done::of(child.wait_with_output().unwrap());
+        assert_eq!((done.code, done.stderr.as_str()), (0, ""), "{generator}");
+    }
 }
 
 #[test]

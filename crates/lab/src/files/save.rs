@@ -29,7 +29,16 @@ pub fn save(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) ->
             _ => replace(path, fill),
         }
     };
-    written.map_err(|reason| Error::Write { file: path.display().to_string(), reason })
+    written.map_err(|reason| Error::Write { file: path.display().to_string(), reason: unwrapped(reason) })
+}
+
+/// What the system said, without the wrapping of whoever wrote the records.
+fn unwrapped(error: io::Error) -> io::Error {
+    match error.downcast::<csv::Error>().map(csv::Error::into_kind) {
+        Ok(csv::ErrorKind::Io(inner)) => inner,
+        Ok(other) => io::Error::other(format!("{other:?}")),
+        Err(error) => error,
+    }
 }
 
 fn replace(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
