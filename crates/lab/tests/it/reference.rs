@@ -5,13 +5,14 @@ use std::num::NonZeroU32;
 
 use dunlin_core::{Budget, Costs, Workload};
 use dunlin_lab::files::{Epoch, IntervalsFile, ProbabilitiesFile, TraceFile};
-use dunlin_lab::generate::{AuctionWatch, IntervalLength, PoissonUpdates};
-use dunlin_lab::knowledge::ChangeProbabilities;
+use dunlin_lab::generate::{AuctionWatch, IntervalLength, Poisson, PoissonUpdates, Rate, Span};
+use dunlin_lab::knowledge::{ChangeProbabilities, Noise};
 use dunlin_lab::policies::{Choice, PolicyName};
 use dunlin_lab::simulate::{self, Setup};
 use dunlin_sched::epoch;
-use dunlin_sched::plain::PlainRanked;
+use dunlin_sched::plain::{PlainRanked, PlainWic};
 use dunlin_sched::policy::Preemption::{NonPreemptive, Preemptive};
+use dunlin_sched::policy::{Arrival, Policy, Wic};
 use dunlin_sched::value::ValueModel;
 use serde_json::Value;
 
@@ -70,7 +71,9 @@ fn the_papers_policies_capture_what_the_reference_captures() {
 
 #[test]
 fn wic_earns_what_the_reference_earns() {
-    let Some(rows) = reference("fixtures/wic/reference.json") else { return };
+    let Some(rows) = reference("fixtures/wic/reference.json") else {
+        return wic_chooses_what_plain_wic_chooses();
+    };
     let trace = TraceFile::open(&shared("traces/wiki_pages_a.csv.gz").unwrap()).unwrap();
     let noisy = shared("fixtures/wic/wiki_pages_a-noisy.csv.gz").unwrap();
     let (trace, noisy) = ProbabilitiesFile::open(&noisy, 1440).unwrap().join(trace);
@@ -108,5 +111,27 @@ fn wic_earns_what_the_reference_earns() {
             (row["changes"].as_u64().unwrap(), row["probes"].as_u64().unwrap()),
             "{row}"
         );
+    }
+}
+
+/// A day of generated changes, seen through noise, under a few lives and urgencies.
+fn wic_chooses_what_plain_wic_chooses() {
+    let trace =
+        Poisson { span: Span { sources: 60, seconds: 86_400 }, rate: Rate::of(40.0) }.generate(1).unwrap();
+    let epoch = Epoch { start: 0, chronon_seconds: NonZeroU32::new(300).unwrap(), chronons: 288 };
+    let changes = trace.changes(epoch);
+    let knowledge = ChangeProbabilities::noisy(&changes, Noise { fpn: 0.1, sigma: 2.0 }, 1).unwrap();
+    let budget = Budget::constant(2.0).unwrap();
+    let run = |policy: &mut dyn Policy| {
+        epoch::run(policy, 288, &budget, |now, policy| {
+            for &(source, probability) in knowledge.at(now) {
+                policy.arrive(now, Arrival::Change { source, probability });
+            }
+        })
+    };
+    for (life, urgency) in [("append", "exp:0.9"), ("overwrite", "uniform"), ("window:10", "poly:1")] {
+        let model = ValueModel::new(life.parse().unwrap(), urgency.parse().unwrap());
+        let plain = run(&mut PlainWic::new(&[model; 60], &Costs::uniform()));
+        assert_eq!(run(&mut Wic::uniform(model, 60)), plain, "{life}, {urgency}");
     }
 }
