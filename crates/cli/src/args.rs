@@ -39,8 +39,8 @@ pub(crate) struct IntervalsArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) intervals: PathBuf,
     /// Length of the epoch
-    #[arg(long, value_name = "K")]
-    pub(crate) chronons: NonZeroU32,
+    #[arg(long, value_name = "K", value_parser = chronons)]
+    pub(crate) chronons: u32,
     /// Probe costs: resource,cost (default 1 each)
     #[arg(long, value_name = "FILE")]
     pub(crate) costs: Option<PathBuf>,
@@ -59,8 +59,8 @@ pub(crate) struct TraceArgs {
     #[arg(long, value_name = "SECONDS")]
     pub(crate) start: Option<i64>,
     /// Length of the epoch [default: up to the last update]
-    #[arg(long, value_name = "K")]
-    pub(crate) chronons: Option<NonZeroU32>,
+    #[arg(long, value_name = "K", value_parser = chronons)]
+    pub(crate) chronons: Option<u32>,
     /// How long a change stays visible: append, window:W, changes:Z or overwrite
     #[arg(long, default_value = "overwrite")]
     pub(crate) life: Life,
@@ -85,6 +85,14 @@ pub(crate) fn policies(text: &str) -> Result<Policies, String> {
     }
     let names: Result<Vec<_>, _> = text.split(',').map(|name| name.trim().parse()).collect();
     names.map(Policies::These).map_err(|error: dunlin_lab::Error| error.to_string())
+}
+
+/// Every chronon costs time, and memory if it is probed in: the longest epoch that still ends today.
+pub(crate) const MOST_CHRONONS: u32 = 200_000_000;
+
+pub(crate) fn chronons(text: &str) -> Result<u32, String> {
+    let chronons = text.parse().ok().filter(|chronons| (1..=MOST_CHRONONS).contains(chronons));
+    chronons.ok_or_else(|| format!("expected a whole number of chronons, 1 to {MOST_CHRONONS}"))
 }
 
 fn budget(text: &str) -> Result<Budget, String> {

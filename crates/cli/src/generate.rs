@@ -9,7 +9,7 @@ use dunlin_lab::generate::{
     AuctionWatch, Bursty, Daily, IntervalLength, Periodic, Poisson, PoissonUpdates, Rate, Span,
 };
 
-use crate::args::duration;
+use crate::args::{chronons, duration};
 use crate::failure::Failure;
 use crate::inputs;
 
@@ -121,8 +121,8 @@ pub(crate) struct UpdatesArgs {
     #[arg(long, value_name = "N", default_value_t = 1_000)]
     sources: u32,
     /// Length of the epoch
-    #[arg(long, value_name = "K", default_value = "1000")]
-    chronons: NonZeroU32,
+    #[arg(long, value_name = "K", default_value = "1000", value_parser = chronons)]
+    chronons: u32,
     /// Mean number of updates of a source in the epoch
     #[arg(long, default_value_t = 20.0)]
     lambda: f64,
@@ -130,7 +130,7 @@ pub(crate) struct UpdatesArgs {
 
 impl UpdatesArgs {
     pub(crate) fn updates(&self) -> PoissonUpdates {
-        PoissonUpdates { sources: self.sources, chronons: self.chronons.get(), lambda: self.lambda }
+        PoissonUpdates { sources: self.sources, chronons: self.chronons, lambda: self.lambda }
     }
 }
 
@@ -157,7 +157,7 @@ impl GenerateAuctionWatch {
                 let trace = TraceFile::open(path)?;
                 inputs::warn(&trace.warnings);
                 let start = trace.default_start(chronon_seconds);
-                let chronons = self.updates.chronons.get();
+                let chronons = self.updates.chronons;
                 let changes = trace.changes(Epoch { start, chronon_seconds, chronons });
                 (changes, trace.sources)
             }

@@ -6,7 +6,7 @@ use dunlin_core::{Budget, Changes, Costs};
 use dunlin_lab::files::{BudgetFile, CostsFile, Epoch, IntervalsFile, TraceFile};
 use dunlin_sched::value::ValueModel;
 
-use crate::args::{IntervalsArgs, TraceArgs};
+use crate::args::{IntervalsArgs, MOST_CHRONONS, TraceArgs};
 use crate::failure::Failure;
 
 /// Tells the user what was odd but not wrong.
@@ -57,7 +57,7 @@ pub(crate) struct Intervals {
 
 impl Intervals {
     pub(crate) fn read(args: &IntervalsArgs) -> Result<Self, Failure> {
-        let chronons = args.chronons.get();
+        let chronons = args.chronons;
         let file = IntervalsFile::open(&args.intervals, chronons)?;
         warn(&file.warnings);
         let costs = costs(args.costs.as_deref(), &file.resources)?;
@@ -78,7 +78,14 @@ impl Trace {
         warn(&file.warnings);
         let start = args.start.unwrap_or_else(|| file.default_start(args.chronon));
         let default_chronons = || file.default_chronons(start, args.chronon);
-        let chronons = args.chronons.map_or_else(default_chronons, std::num::NonZeroU32::get);
+        let chronons = args.chronons.unwrap_or_else(default_chronons);
+        if chronons > MOST_CHRONONS {
+            return Err(Failure::input(format!(
+                "{}: {chronons} chronons up to the last update (expected at most {MOST_CHRONONS}; try a longer \
+                 --chronon, or --chronons K)",
+                args.trace.display()
+            )));
+        }
         let epoch = Epoch { start, chronon_seconds: args.chronon, chronons };
         if file.changes(epoch).is_empty() {
             return Err(Failure::input(format!(

@@ -109,7 +109,8 @@ fn flags_that_make_no_sense() {
     refused(&desk(), &INTERVALS.replace("--budget 1", "--budget -1"), "budget -1 (expected a finite number");
     refused(&desk(), &INTERVALS.replace("--budget 1", "--budget NaN"), "budget NaN");
     refused(&desk(), &INTERVALS.replace("--budget 1", ""), "--budget");
-    refused(&desk(), &INTERVALS.replace("--chronons 100", "--chronons 0"), "--chronons");
+    refused(&desk(), &INTERVALS.replace("--chronons 100", "--chronons 0"), "1 to 200000000");
+    refused(&desk(), &INTERVALS.replace("--chronons 100", "--chronons 4000000000"), "1 to 200000000");
     refused(&desk(), &INTERVALS.replace("mrsf", "mrsf,s-edf"), "--schedule-out writes one schedule");
     let desk = || Desk::new().with("in.csv", GOOD_TRACE);
     refused(&desk(), &TRACE.replace("60s", "soon"), "expected a whole, positive duration");
@@ -122,6 +123,8 @@ fn flags_that_make_no_sense() {
         "try --knowledge exact",
     );
     refused(&desk(), &format!("{TRACE} --start 9999999"), "no update within 100 chronons");
+    let ages = Desk::new().with("in.csv", "source,time\na,0\na,9000000000000\n");
+    refused(&ages, &TRACE.replace("--chronons 100", ""), "try a longer --chronon");
 }
 
 #[test]
