@@ -67,11 +67,11 @@ fn capacity(grant: f64) -> f64 {
 #[derive(Debug, Clone)]
 pub struct Meter<'a> {
     budget: &'a Budget,
-    /// Granted and not spent, at most one probe's worth.
+    /// Fractions granted and not spent, at most one probe's worth.
     saved: f64,
 }
 
-/// Sums of tenths are not exact in binary: ten grants of 0.1 must still buy one probe.
+/// Sums of tenths are not exact in binary: ten grants of 0.1 must still buy one probe. A share of its cost.
 const ROUNDING: f64 = 1e-9;
 
 impl Meter<'_> {
@@ -81,10 +81,13 @@ impl Meter<'_> {
         Allowance { left: (self.saved + grant).min(capacity(grant)) }
     }
 
-    /// Closes the chronon with what its allowance has left.
+    /// Closes the chronon with what its allowance has left. The whole part of its grant is spent first, and
+    /// is gone if it was not.
     pub fn close(&mut self, now: Chronon, allowance: &Allowance) {
+        let grant = self.budget.at(now);
         let spent = self.open(now).left - allowance.left;
-        self.saved = (self.saved + self.budget.at(now) - spent).min(1.0);
+        let from_savings = (spent - grant.floor()).max(0.0);
+        self.saved = (self.saved + grant.fract() - from_savings).min(1.0);
     }
 }
 
@@ -102,7 +105,7 @@ impl Allowance {
 
     /// Whether a probe of this cost fits.
     pub fn fits(&self, cost: f64) -> bool {
-        cost <= self.left + ROUNDING
+        cost * (1.0 - ROUNDING) <= self.left
     }
 
     /// Spends `cost` if it fits, and says whether it did.
@@ -150,9 +153,9 @@ mod tests {
 
     #[test]
     fn unused_probes_of_a_whole_budget_are_gone() {
-        let budget = Budget::per_chronon(vec![2.0, 1.0, 0.0, 2.0]).unwrap();
+        let budget = Budget::per_chronon(vec![2.0, 1.0, 0.0, 2.0, 0.5]).unwrap();
         let mut meter = budget.meter();
-        for (now, allowed) in Chronon::first(4).zip([2.0, 1.0, 0.0, 2.0]) {
+        for (now, allowed) in Chronon::first(5).zip([2.0, 1.0, 0.0, 2.0, 0.5]) {
             let allowance = meter.open(now);
             assert_eq!(allowance.left(), allowed);
             meter.close(now, &allowance);
@@ -172,6 +175,12 @@ mod tests {
             meter.close(now, &allowance);
         }
         assert_eq!(spent, [1, 0, 0, 1, 0, 0, 0, 1]);
+    }
+
+    #[test]
+    fn nothing_is_nothing_however_cheap_a_probe() {
+        let mut allowance = Budget::constant(0.0).unwrap().meter().open(Chronon::FIRST);
+        assert!(!allowance.spend(1e-12));
     }
 
     #[test]

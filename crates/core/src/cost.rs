@@ -27,7 +27,7 @@ impl Costs {
         if let Some(&bad) = by_source.iter().find(|cost| !cost.is_finite() || **cost <= 0.0) {
             return Err(Error::BadCost(bad));
         }
-        let least = by_source.iter().copied().fold(1.0, f64::min);
+        let least = by_source.iter().copied().reduce(f64::min).unwrap_or(1.0);
         Ok(Self { by_source, least })
     }
 
@@ -36,7 +36,7 @@ impl Costs {
         self.by_source.get(source.index()).copied().unwrap_or(1.0)
     }
 
-    /// No probe is cheaper than this.
+    /// No probe of a source listed is cheaper than this.
     pub const fn least(&self) -> f64 {
         self.least
     }

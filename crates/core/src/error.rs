@@ -31,8 +31,8 @@ pub enum Error {
         /// How many intervals there are.
         intervals: usize,
     },
-    /// A weight that is negative, infinite or not a number.
-    #[error("weight {0} (expected a finite number, 0 or more)")]
+    /// A weight that is negative, enormous or not a number.
+    #[error("weight {0} (expected a number from 0 to 1e100)")]
     BadWeight(f64),
     /// A cost that is zero, negative, infinite or not a number.
     #[error("cost {0} (expected a finite number above 0)")]

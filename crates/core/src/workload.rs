@@ -50,6 +50,9 @@ struct CeiRecord {
     weight: f64,
 }
 
+/// Heavier CEIs would make sums of weights overflow.
+const MOST_WEIGHT: f64 = 1e100;
+
 /// CEIs of all profiles, in order of appearance.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Workload {
@@ -97,7 +100,7 @@ impl Workload {
             Need::Any(need) if (1..=len).contains(&need) => need,
             Need::Any(need) => return Err(Error::NeedOutOfRange { need, intervals: intervals.len() }),
         };
-        if !weight.is_finite() || weight < 0.0 {
+        if !(0.0..=MOST_WEIGHT).contains(&weight) {
             return Err(Error::BadWeight(weight));
         }
         *rank = (*rank).max(need);

@@ -4,8 +4,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use dunlin_core::{Costs, SourceIdx};
-use dunlin_sched::policy::{Policy, Preemption, Random, Ranked, RoundRobin, UpdateWic, Wic};
+use dunlin_core::{Budget, Costs, SourceIdx};
+use dunlin_sched::policy::{Marginal, Policy, Preemption, Random, Ranked, RoundRobin, UpdateWic, Wic};
 use dunlin_sched::value::ValueModel;
 
 use crate::Error;
@@ -25,6 +25,8 @@ pub enum PolicyName {
     Mrsf,
     /// Least time left over all intervals of a need first.
     MEdf,
+    /// Largest contribution to a rolling, priced plan first.
+    Marginal,
 }
 
 /// A policy and whether it may leave a need that it has begun.
@@ -38,8 +40,8 @@ pub struct Choice {
 
 impl PolicyName {
     /// Every policy, in the order in which tables show them.
-    pub const ALL: [Self; 6] =
-        [Self::RoundRobin, Self::Random, Self::Wic, Self::SEdf, Self::Mrsf, Self::MEdf];
+    pub const ALL: [Self; 7] =
+        [Self::RoundRobin, Self::Random, Self::Wic, Self::SEdf, Self::Mrsf, Self::MEdf, Self::Marginal];
 
     const fn as_str(self) -> &'static str {
         match self {
@@ -49,12 +51,13 @@ impl PolicyName {
             Self::SEdf => "s-edf",
             Self::Mrsf => "mrsf",
             Self::MEdf => "m-edf",
+            Self::Marginal => "marginal",
         }
     }
 
     /// Whether it works on needs (CEIs) only, so that changes have to be known for certain to be put to it.
     pub const fn wants_needs(self) -> bool {
-        matches!(self, Self::SEdf | Self::Mrsf | Self::MEdf)
+        matches!(self, Self::SEdf | Self::Mrsf | Self::MEdf | Self::Marginal)
     }
 
     /// Whether it has a non-preemptive variant.
@@ -65,7 +68,7 @@ impl PolicyName {
 
 impl Choice {
     /// The policy for a workload of needs over `n_sources` sources.
-    pub fn for_needs(self, n_sources: usize, costs: &Costs, seed: u64) -> Box<dyn Policy> {
+    pub fn for_needs(self, n_sources: usize, budget: &Budget, costs: &Costs, seed: u64) -> Box<dyn Policy> {
         let costs = costs.clone();
         match self.name {
             PolicyName::RoundRobin => Box::new(RoundRobin::new(count(n_sources), costs)),
@@ -74,6 +77,7 @@ impl Choice {
             PolicyName::SEdf => Box::new(Ranked::s_edf(self.preemption, costs)),
             PolicyName::Mrsf => Box::new(Ranked::mrsf(self.preemption, costs)),
             PolicyName::MEdf => Box::new(Ranked::m_edf(self.preemption, costs)),
+            PolicyName::Marginal => Box::new(Marginal::new(budget, costs)),
         }
     }
 
@@ -83,13 +87,14 @@ impl Choice {
         self,
         model: ValueModel,
         n_sources: usize,
+        budget: &Budget,
         costs: &Costs,
         seed: u64,
     ) -> Box<dyn Policy> {
         match self.name {
             PolicyName::Wic if costs.is_uniform() => Box::new(Wic::uniform(model, n_sources)),
             PolicyName::Wic => Box::new(Wic::new(&vec![model; n_sources], costs)),
-            _ => self.for_needs(n_sources, costs, seed),
+            _ => self.for_needs(n_sources, budget, costs, seed),
         }
     }
 }

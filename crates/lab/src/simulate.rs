@@ -44,7 +44,8 @@ pub fn intervals(
     setup: &Setup,
     on_chronon: impl FnMut(Chronon),
 ) -> Run<IntervalScore> {
-    let mut policy = setup.policy.for_needs(n_sources.max(workload.n_sources()), &setup.costs, setup.seed);
+    let n_sources = n_sources.max(workload.n_sources());
+    let mut policy = setup.policy.for_needs(n_sources, &setup.budget, &setup.costs, setup.seed);
     let (schedule, seconds) = run_needs(&mut *policy, workload, setup, on_chronon);
     Run { score: score_intervals(workload, &schedule), schedule, seconds }
 }
@@ -58,7 +59,8 @@ pub fn trace(
     setup: &Setup,
     mut on_chronon: impl FnMut(Chronon),
 ) -> Run<TraceScore> {
-    let mut policy = setup.policy.for_changes(model, changes.n_sources(), &setup.costs, setup.seed);
+    let mut policy =
+        setup.policy.for_changes(model, changes.n_sources(), &setup.budget, &setup.costs, setup.seed);
     let (schedule, seconds) = if setup.policy.name.wants_needs() {
         run_needs(&mut *policy, &needs(changes, model), setup, on_chronon)
     } else {

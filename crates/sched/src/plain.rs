@@ -4,10 +4,12 @@
 //! [`policy`](crate::policy) choose exactly the same sources in the same order, and the benchmarks report
 //! how much faster they do it. Nothing that a user runs goes through here.
 
+mod marginal;
 mod ranked;
 mod update_wic;
 mod wic;
 
+pub use marginal::PlainMarginal;
 pub use ranked::PlainRanked;
 pub use update_wic::PlainUpdateWic;
 pub use wic::PlainWic;

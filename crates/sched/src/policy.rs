@@ -19,6 +19,8 @@ mod wic;
 
 use dunlin_core::{Allowance, Cei, Chronon, Observation, SourceIdx};
 
+pub(crate) use interval::marginal;
+pub use interval::marginal::Marginal;
 pub(crate) use interval::ranked::Order;
 pub use interval::ranked::{Preemption, Ranked};
 pub use interval::update_wic::UpdateWic;

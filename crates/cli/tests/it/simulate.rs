@@ -37,7 +37,7 @@ fn all_policies_at_once() {
         desk.json("simulate intervals --intervals in.csv --chronons 10 --budget 1 --policy all --json");
     let runs = report["runs"].as_array().unwrap();
     let names: Vec<_> = runs.iter().map(|run| run["policy"].as_str().unwrap()).collect();
-    for name in ["round-robin", "random", "wic", "s-edf", "mrsf", "m-edf"] {
+    for name in ["round-robin", "random", "wic", "s-edf", "mrsf", "m-edf", "marginal"] {
         assert!(names.contains(&name), "{name} of {names:?}");
     }
 }
@@ -72,7 +72,7 @@ fn a_trace_under_exact_knowledge() {
     assert_eq!(report["delay_histogram"], serde_json::json!({"0": 3}));
     let append = desk.json(&format!("{args} --policy wic --life append --urgency exp:0.5"));
     assert_eq!((&append["captured"], &append["utility"]), (&4.into(), &0.875.into()));
-    for policy in ["s-edf", "mrsf", "m-edf", "round-robin", "random"] {
+    for policy in ["s-edf", "mrsf", "m-edf", "round-robin", "random", "marginal"] {
         let report = desk.json(&format!("{args} --policy {policy}"));
         assert!(report["completeness"].as_f64().unwrap() <= 1.0);
     }
@@ -100,7 +100,9 @@ fn the_comparison_table() {
     let args = "simulate workload auctionwatch --seeds 3 --profiles 40 --chronons 200";
     let done = desk.run(args);
     assert_eq!(done.code, 0, "{}", done.stderr);
-    for name in ["round-robin", "random", "wic", "s-edf (P)", "s-edf (NP)", "mrsf (P)", "m-edf (NP)"] {
+    for name in
+        ["round-robin", "random", "wic", "s-edf (P)", "s-edf (NP)", "mrsf (P)", "m-edf (NP)", "marginal"]
+    {
         assert!(done.stdout.contains(name), "{name} in {}", done.stdout);
     }
     let runs = desk.json(&format!("{args} --json"));

@@ -69,6 +69,34 @@ fn the_papers_policies_capture_what_the_reference_captures() {
     }
 }
 
+const MARGINAL: Choice = Choice { name: PolicyName::Marginal, preemption: Preemptive };
+
+/// Ours must beat a simple score and the best of the papers' policies on every instance, and cannot beat
+/// the bound of the linear relaxation.
+#[test]
+fn marginal_captures_more_than_the_papers_policies() {
+    let Some(reference) = reference("fixtures/cei/reference.json") else {
+        for length in [IntervalLength::Window(10), IntervalLength::Window(0), IntervalLength::Window(20)] {
+            let sum = |policy| -> u64 {
+                (0..3).map(|seed| captured(&generated(seed, length), policy, 1000, 1.0)).sum()
+            };
+            let best = PAPERS_POLICIES.into_iter().map(|(_, policy)| sum(policy)).max().unwrap();
+            assert!(sum(MARGINAL) > best, "{} of {best} with {length:?}", sum(MARGINAL));
+        }
+        return;
+    };
+    for (name, row) in reference.as_object().unwrap() {
+        let path = shared(&format!("fixtures/cei/{name}.csv.gz")).unwrap();
+        let workload = IntervalsFile::open(&path, 1000).unwrap().workload;
+        let captured = captured(&workload, MARGINAL, 1000, row["budget"].as_f64().unwrap());
+        let figure = |figure: &str| row[figure].as_u64().unwrap();
+        let best = PAPERS_POLICIES.into_iter().map(|(name, _)| figure(name)).max().unwrap();
+        assert!(captured >= best, "{name}: {captured}, the best of the papers' {best}");
+        assert!(captured >= figure("marginal sketch"), "{name}: {captured}");
+        assert!(captured as f64 <= row["lp bound"].as_f64().unwrap() + 1e-6, "{name}: {captured}");
+    }
+}
+
 #[test]
 fn wic_earns_what_the_reference_earns() {
     let Some(rows) = reference("fixtures/wic/reference.json") else {

@@ -137,9 +137,9 @@ fn intervals() {
         ",weight,need",
         &[
             ("p,c,r,1,1,x,\n", "f:2: weight \"x\" (expected a number)"),
-            ("p,c,r,1,1,-1,\n", "f:2: weight -1 (expected a finite number, 0 or more)"),
-            ("p,c,r,1,1,NaN,\n", "f:2: weight NaN (expected a finite number, 0 or more)"),
-            ("p,c,r,1,1,1e999,\n", "f:2: weight inf (expected a finite number, 0 or more)"),
+            ("p,c,r,1,1,-1,\n", "f:2: weight -1 (expected a number from 0 to 1e100)"),
+            ("p,c,r,1,1,NaN,\n", "f:2: weight NaN (expected a number from 0 to 1e100)"),
+            ("p,c,r,1,1,1e999,\n", "f:2: weight inf (expected a number from 0 to 1e100)"),
             ("p,c,r,1,1,,0\n", "f:2: need \"0\" (expected 1 to 4294967295)"),
             ("p,c,r,1,1,,half\n", "f:2: need \"half\" (expected an integer)"),
             (

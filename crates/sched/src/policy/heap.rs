@@ -2,6 +2,8 @@
 //! the lower source index. Not a general priority queue: positions are kept outside, in one array shared
 //! by several heaps, because every source is in at most one of them.
 
+use std::cmp::Ordering;
+
 use dunlin_core::SourceIdx;
 
 use crate::value::scaled::Scaled;
@@ -28,6 +30,11 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
+    /// The order in which entries come out.
+    pub(crate) fn best_first(&self, other: &Self) -> Ordering {
+        other.key.cmp(&self.key).then(self.source.cmp(&other.source))
+    }
+
     /// Whether this one comes out first.
     pub(crate) fn beats(&self, other: &Self) -> bool {
         self.key > other.key || (self.key == other.key && self.source < other.source)
@@ -44,22 +51,15 @@ impl SourceHeap {
         self.entries.len()
     }
 
-    /// Keeps the `n` entries with the largest keys and those that tie with the last of them; says its key.
-    pub(crate) fn keep_best(&mut self, positions: &mut Positions, n: usize) -> Option<Scaled> {
-        if n == 0 || n >= self.entries.len() {
-            return None;
-        }
-        self.entries.select_nth_unstable_by(n - 1, |a, b| b.key.cmp(&a.key));
-        let least = self.entries[n - 1].key;
-        self.entries.retain(|entry| {
-            let stays = entry.key >= least;
-            if !stays {
-                positions.0[entry.source.index()] = ABSENT;
-            }
-            stays
-        });
+    /// Keeps the best `n` entries, of at least one and fewer than all; hands out the others' sources and the
+    /// last entry kept.
+    pub(crate) fn keep_best(&mut self, positions: &mut Positions, n: usize) -> (Vec<SourceIdx>, Entry) {
+        self.entries.select_nth_unstable_by(n - 1, Entry::best_first);
+        let last = self.entries[n - 1];
+        let dropped: Vec<_> = self.entries.drain(n..).map(|entry| entry.source).collect();
+        dropped.iter().for_each(|source| positions.0[source.index()] = ABSENT);
         self.rebuild(positions);
-        Some(least)
+        (dropped, last)
     }
 
     /// Fills an empty heap.

@@ -2,6 +2,7 @@
 
 pub(crate) mod agenda;
 pub(crate) mod ledger;
+pub(crate) mod marginal;
 pub(crate) mod ranked;
 mod shelf;
 pub(crate) mod update_wic;

@@ -1,10 +1,10 @@
 //! Sources by key, of which only the leaders are kept in order. Most events leave a source far from the
 //! top, and then they cost no more than storing its new key.
 //!
-//! A threshold divides leaders from the rest: everything at or above it is in a heap, everything below is
-//! merely noted. Too many leaders: the threshold rises to their median. None left: it falls until a fixed
-//! share of the rest lead. Both cost time in proportion to what they move, so an event costs O(log n)
-//! amortised, and usually O(1). The order in which sources come out is that of one big heap.
+//! A threshold divides leaders from the rest: everything from it upwards is in a heap, everything below is
+//! merely listed. Too many leaders: the threshold rises until half of them are left. None left: it falls
+//! until a fixed share of the rest lead. Both cost time in proportion to what they move, so an event costs
+//! O(log n) amortised, and usually O(1). The order in which sources come out is that of one big heap.
 
 use dunlin_core::SourceIdx;
 
@@ -14,69 +14,92 @@ use crate::value::scaled::Scaled;
 #[derive(Debug, Clone)]
 pub(crate) struct Ranking {
     leaders: SourceHeap,
-    /// Never zero; a leader's key is at least this.
-    threshold: Scaled,
+    /// The last that leads; nobody ranked does not lead while there is none.
+    threshold: Option<Entry>,
+    /// Everybody ranked who does not lead, and left-overs of those who did not at some time.
+    rest: Vec<SourceIdx>,
     /// Sources with a key, leaders included.
     n_ranked: usize,
+    /// Fewer leaders than this are not worth dividing.
+    few: usize,
 }
-
-/// Fewer leaders than this are not worth dividing.
-const FEW: usize = 1_024;
 
 /// One ranked source in this many may lead before the threshold rises.
 const SHARE: usize = 32;
 
 impl Ranking {
     pub(crate) fn new() -> Self {
-        Self { leaders: SourceHeap::default(), threshold: Scaled::LEAST, n_ranked: 0 }
+        Self::dividing_from(1_024)
+    }
+
+    fn dividing_from(few: usize) -> Self {
+        Self { leaders: SourceHeap::default(), threshold: None, rest: Vec::new(), n_ranked: 0, few }
+    }
+
+    fn leads(&self, entry: &Entry) -> bool {
+        !entry.key.is_zero() && self.threshold.as_ref().is_none_or(|least| !least.beats(entry))
     }
 
     /// Changes the key of a source from `old` to `new`; zero is "not ranked".
     pub(crate) fn change(&mut self, positions: &mut Positions, source: SourceIdx, old: Scaled, new: Scaled) {
-        self.n_ranked = self.n_ranked + usize::from(!new.is_zero()) - usize::from(!old.is_zero());
-        if new >= self.threshold {
-            self.leaders.set(positions, source, new);
-            if self.leaders.len() > self.most_leaders() {
-                self.raise(positions);
-            }
-        } else if old >= self.threshold {
-            self.leaders.set(positions, source, Scaled::ZERO);
+        let (was, is) = (!old.is_zero(), !new.is_zero());
+        let led = self.leads(&Entry { key: old, source });
+        let leads = self.leads(&Entry { key: new, source });
+        self.n_ranked = self.n_ranked + usize::from(is) - usize::from(was);
+        if led || leads {
+            self.leaders.set(positions, source, if leads { new } else { Scaled::ZERO });
+        }
+        if is && !leads && (led || !was) {
+            self.rest.push(source);
+        }
+        if self.leaders.len() > self.most_leaders() {
+            self.raise(positions);
         }
     }
 
-    /// The source with the largest key. `members` are all that may be ranked here, with their keys.
+    /// The source with the largest key; `key_of` tells any source's.
     pub(crate) fn peek(
         &mut self,
         positions: &mut Positions,
-        members: impl Iterator<Item = Entry>,
+        key_of: impl Fn(SourceIdx) -> Scaled,
     ) -> Option<Entry> {
         if self.leaders.len() == 0 && self.n_ranked > 0 {
-            self.lower(positions, members);
+            self.lower(positions, key_of);
         }
         self.leaders.peek()
     }
 
     fn most_leaders(&self) -> usize {
-        FEW.max(self.n_ranked / SHARE)
+        self.few.max(self.n_ranked / SHARE)
     }
 
     /// Half of the leaders go back to the rest.
     fn raise(&mut self, positions: &mut Positions) {
-        let half = self.leaders.len() / 2;
-        self.threshold = self.leaders.keep_best(positions, half).unwrap_or(self.threshold);
+        let (dropped, last) = self.leaders.keep_best(positions, self.leaders.len().div_ceil(2));
+        self.threshold = Some(last);
+        self.rest.extend(dropped);
+        // Whoever led in between is listed again each time; the list must not outgrow what it is for.
+        if self.rest.len() > 2 * self.n_ranked + self.few {
+            self.rest.sort_unstable();
+            self.rest.dedup();
+        }
     }
 
     /// The best of the rest become leaders.
-    fn lower(&mut self, positions: &mut Positions, members: impl Iterator<Item = Entry>) {
-        let mut rest: Vec<_> = members.filter(|entry| !entry.key.is_zero()).collect();
-        let wanted = self.most_leaders() / 2;
-        self.threshold = Scaled::LEAST;
-        if rest.len() > wanted {
-            rest.select_nth_unstable_by(wanted, |a, b| b.key.cmp(&a.key));
-            self.threshold = rest[wanted].key;
+    fn lower(&mut self, positions: &mut Positions, key_of: impl Fn(SourceIdx) -> Scaled) {
+        self.rest.sort_unstable();
+        self.rest.dedup();
+        let entry = |&source: &SourceIdx| Entry { key: key_of(source), source };
+        let mut best: Vec<_> = self.rest.iter().map(entry).filter(|entry| !entry.key.is_zero()).collect();
+        let wanted = self.most_leaders().div_ceil(2);
+        self.rest.clear();
+        self.threshold = None;
+        if best.len() > wanted {
+            best.select_nth_unstable_by(wanted - 1, Entry::best_first);
+            self.rest.extend(best.drain(wanted..).map(|entry| entry.source));
+            self.threshold = best.last().copied();
         }
-        // Ties with the threshold lead too, or the order among them would be lost.
-        self.leaders.fill(positions, rest.into_iter().filter(|entry| entry.key >= self.threshold));
+        self.leaders.fill(positions, best.into_iter());
     }
 }
 
@@ -110,20 +133,19 @@ mod tests {
 
         /// Enough sources for the threshold to rise and fall, few enough keys for ties everywhere.
         #[test]
-        fn sources_come_out_as_from_one_sorted_list(steps in steps()) {
-            let mut ranking = Ranking::new();
+        fn sources_come_out_as_from_one_sorted_list(steps in steps(), few in prop_oneof![Just(1usize), Just(20), Just(500)]) {
+            let mut ranking = Ranking::dividing_from(few);
             let mut positions = Positions::new(4_000);
             let mut keys = vec![Scaled::ZERO; 4_000];
             let draining = std::iter::repeat_n(Step::Take, 4_000);
             for step in steps.into_iter().chain(draining) {
-                let members = keys.iter().enumerate();
-                let mut members = members.map(|(i, &key)| Entry { key, source: SourceIdx(i as u32) });
                 let (source, new) = match step {
                     Step::Set(source, key) => (SourceIdx(source), Scaled::new(f64::from(key))),
                     Step::Take => {
-                        let best = members.clone().filter(|entry| !entry.key.is_zero());
-                        let best = best.reduce(|a, b| if b.beats(&a) { b } else { a });
-                        let top = ranking.peek(&mut positions, &mut members);
+                        let entries = (0..).map(SourceIdx).zip(&keys).map(|(source, &key)| Entry { key, source });
+                        let ranked = entries.filter(|entry| !entry.key.is_zero());
+                        let best = ranked.reduce(|a, b| if b.beats(&a) { b } else { a });
+                        let top = ranking.peek(&mut positions, |source| keys[source.index()]);
                         prop_assert_eq!(top.map(|top| top.source), best.map(|best| best.source));
                         let Some(top) = top else { continue };
                         (top.source, Scaled::ZERO)

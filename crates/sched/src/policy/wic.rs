@@ -6,6 +6,8 @@
 //! just now or are probed are touched. Where a window or an uneven decay lets a value fall without
 //! an event, the key is an upper bound, and the top of the ranking is re-evaluated before it is believed.
 
+use std::collections::BTreeMap;
+
 use dunlin_core::{Allowance, Chronon, Costs, Observation, Outcome, SourceIdx};
 
 use super::heap::{Entry, Positions};
@@ -46,56 +48,39 @@ struct Class {
     cost: f64,
     growth: Growth,
     ranking: Ranking,
-    members: Members,
-}
-
-#[derive(Debug, Clone)]
-enum Members {
-    /// The sources 0 to this many.
-    First(u32),
-    These(Vec<SourceIdx>),
 }
 
 impl Class {
-    fn new(ratio: f64, cost: f64, members: Members) -> Self {
-        Self { ratio, cost, growth: Growth::new(ratio), ranking: Ranking::new(), members }
+    fn new(ratio: f64, cost: f64) -> Self {
+        Self { ratio, cost, growth: Growth::new(ratio), ranking: Ranking::new() }
     }
 
     fn peek(&mut self, positions: &mut Positions, sources: &[Source]) -> Option<Entry> {
-        let entry = |source: SourceIdx| Entry { key: sources[source.index()].key, source };
-        match &self.members {
-            Members::First(n) => self.ranking.peek(positions, (0..*n).map(|i| entry(SourceIdx(i)))),
-            Members::These(members) => self.ranking.peek(positions, members.iter().map(|&i| entry(i))),
-        }
+        self.ranking.peek(positions, |source| sources[source.index()].key)
     }
 }
 
 impl Wic {
     /// WIC over `n_sources` sources that are all valued alike and cost 1.
     pub fn uniform(model: ValueModel, n_sources: usize) -> Self {
-        let class = Class::new(decay_of(&model), 1.0, Members::First(n_sources as u32));
-        Self::build(Models::Same(model), vec![class], n_sources)
+        Self::build(Models::Same(model), vec![Class::new(decay_of(&model), 1.0)], n_sources)
     }
 
     /// WIC over sources with a model each, and costs; value is then weighed per unit of cost.
     pub fn new(models: &[ValueModel], costs: &Costs) -> Self {
         let mut classes: Vec<Class> = Vec::new();
-        let mut join = |source: SourceIdx, ratio: f64, cost: f64| {
-            let found = classes.iter().position(|class| class.ratio == ratio && class.cost == cost);
-            let idx = found.unwrap_or(classes.len());
-            if found.is_none() {
-                classes.push(Class::new(ratio, cost, Members::These(Vec::new())));
-            }
-            if let Members::These(sources) = &mut classes[idx].members {
-                sources.push(source);
-            }
-            idx as u32
+        let mut known: BTreeMap<(u64, u64), u32> = BTreeMap::new();
+        let mut class_of = |ratio: f64, cost: f64| {
+            *known.entry((ratio.to_bits(), cost.to_bits())).or_insert_with(|| {
+                classes.push(Class::new(ratio, cost));
+                classes.len() as u32 - 1
+            })
         };
         let per_source = (0..).map(SourceIdx).zip(models);
         let per_source = per_source.map(|(source, model)| {
             let cost = costs.of(source);
             let per_cost = ValueModel { weight: model.weight / cost, ..*model };
-            (per_cost, join(source, decay_of(model), cost))
+            (per_cost, class_of(decay_of(model), cost))
         });
         let models_and_classes = per_source.collect();
         Self::build(Models::PerSource(models_and_classes), classes, models.len())

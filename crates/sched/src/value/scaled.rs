@@ -16,8 +16,6 @@ const BIAS: i64 = 1023;
 
 impl Scaled {
     pub(crate) const ZERO: Self = Self { exponent: i64::MIN, mantissa: 0.0 };
-    /// Smaller than everything but zero.
-    pub(crate) const LEAST: Self = Self { exponent: i64::MIN + 1, mantissa: 1.0 };
     pub(crate) const ONE: Self = Self { exponent: 0, mantissa: 1.0 };
 
     /// The same number; anything not positive counts as zero.

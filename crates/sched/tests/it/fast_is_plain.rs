@@ -8,10 +8,10 @@ use proptest::prelude::*;
 
 use crate::instances::{CHRONONS, budget, costs, model, probability, workload};
 
-const SOURCES: usize = 8;
+pub(crate) const SOURCES: usize = 8;
 
 /// Runs both side by side with the same failures and compares every choice.
-fn compare(
+pub(crate) fn compare(
     fast: &mut dyn Policy,
     plain: &mut dyn Policy,
     budget: &Budget,
@@ -39,7 +39,7 @@ fn compare(
     Ok(())
 }
 
-fn announce_ceis(workload: &Workload) -> impl FnMut(Chronon, &mut dyn Policy) {
+pub(crate) fn announce_ceis(workload: &Workload) -> impl FnMut(Chronon, &mut dyn Policy) {
     move |now, policy| {
         for cei in workload.ceis().filter(|cei| cei.release() == now) {
             policy.arrive(now, Arrival::Cei(cei));
@@ -47,7 +47,7 @@ fn announce_ceis(workload: &Workload) -> impl FnMut(Chronon, &mut dyn Policy) {
     }
 }
 
-fn failures() -> impl Strategy<Value = Vec<bool>> {
+pub(crate) fn failures() -> impl Strategy<Value = Vec<bool>> {
     prop_oneof![Just(vec![false]), prop::collection::vec(prop::bool::weighted(0.2), 1..20)]
 }
 

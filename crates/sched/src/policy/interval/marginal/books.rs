@@ -1,0 +1,319 @@
+//! The books on every live CEI: its intervals, what is still open on each source, and when each begins and
+//! ends. They know nothing of prices and plans, except which job covers an interval and what it bids there.
+//!
+//! Records live in flat arenas and are reused. Whoever keeps a number of a record for later keeps it with
+//! the serial number of its CEI, and so can tell that the record has passed to another. Chronons are plain
+//! numbers here and in the plan, which does arithmetic on them.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use dunlin_core::{Cei, SourceIdx};
+
+use super::calendar::Calendar;
+use super::number::Number;
+
+/// No interval, or no job.
+pub(crate) const NONE: u32 = u32::MAX;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State {
+    Open,
+    Captured,
+    Gone,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct EiRecord {
+    pub(crate) source: SourceIdx,
+    pub(crate) start: u32,
+    pub(crate) finish: u32,
+    pub(crate) cei: u32,
+    /// The job that covers it or `NONE`, its position among the intervals of that job, and its part of the
+    /// job's value.
+    pub(crate) job: u32,
+    pub(crate) position: u32,
+    pub(crate) bid: f32,
+    pub(crate) state: State,
+    /// Whether it is in the list of its source, and its neighbours there.
+    is_listed: bool,
+    next: u32,
+    previous: u32,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct CeiRecord {
+    first: u32,
+    len: u32,
+    /// Intervals still needed.
+    pub(crate) left: u32,
+    pub(crate) weight: f64,
+    /// What its probes cost when it became known, counting shared ones in part.
+    pub(crate) outlay: f32,
+    /// The chronon in which it was first planned.
+    pub(crate) release: u32,
+    serial: u32,
+    pub(crate) is_live: bool,
+    is_queued: bool,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct SourceRecord {
+    /// The list of open intervals, in the order in which they became known.
+    first: u32,
+    last: u32,
+    /// Jobs of the plan on this source.
+    pub(crate) jobs: Vec<u32>,
+    /// Announced starts still to come.
+    pub(crate) n_upcoming: u32,
+    /// The chronon in which it was last chosen, 0 before that.
+    pub(crate) chosen_at: u32,
+}
+
+const UNKNOWN: SourceRecord =
+    SourceRecord { first: NONE, last: NONE, jobs: Vec::new(), n_upcoming: 0, chosen_at: 0 };
+
+/// A record that may have passed to another since. In order of arrival.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Reference {
+    serial: u32,
+    pub(crate) record: u32,
+}
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Books {
+    pub(crate) eis: Vec<EiRecord>,
+    pub(crate) ceis: Vec<CeiRecord>,
+    pub(crate) sources: Vec<SourceRecord>,
+    /// Intervals by finish; those to come by start, with their source.
+    pub(crate) finishing: Calendar<Reference>,
+    pub(crate) starting: Calendar<(Reference, SourceIdx)>,
+    /// CEIs to be planned or planned again.
+    agenda: Vec<Reference>,
+    free_ceis: Vec<u32>,
+    /// Free runs of interval records, by length.
+    free_runs: BTreeMap<u32, Vec<u32>>,
+    n_live_eis: usize,
+    last_serial: u32,
+}
+
+/// Fewer left-over tokens than this are not worth a sweep.
+const FEW: usize = 1_024;
+
+impl Books {
+    /// Takes in a CEI that is to be planned at `now`, unless too much of it is over already.
+    pub(crate) fn admit(&mut self, now: u32, cei: &Cei<'_>, weight: f64) {
+        let n_open = cei.intervals.iter().filter(|interval| interval.finish().get() >= now).count();
+        if n_open < cei.need as usize {
+            return;
+        }
+        let len = cei.intervals.len() as u32;
+        let first = self.free_runs.get_mut(&len).and_then(Vec::pop).unwrap_or(self.eis.len() as u32);
+        let idx = self.free_ceis.pop().unwrap_or(self.ceis.len() as u32);
+        self.last_serial = self.last_serial.wrapping_add(1);
+        let record = CeiRecord {
+            first,
+            len,
+            left: cei.need,
+            weight,
+            outlay: 0.0,
+            release: now,
+            serial: self.last_serial,
+            is_live: true,
+            is_queued: false,
+        };
+        set_or_push(&mut self.ceis, idx, record);
+        self.n_live_eis += len as usize;
+        for (at, interval) in (first..).zip(cei.intervals) {
+            let record = EiRecord {
+                source: interval.source(),
+                start: interval.start().get(),
+                finish: interval.finish().get(),
+                cei: idx,
+                job: NONE,
+                position: 0,
+                bid: 0.0,
+                state: State::Gone,
+                is_listed: false,
+                next: NONE,
+                previous: NONE,
+            };
+            set_or_push(&mut self.eis, at, record);
+            self.open(now, at);
+        }
+        self.enqueue(idx);
+        self.sweep();
+    }
+
+    fn open(&mut self, now: u32, at: u32) {
+        let reference = self.reference(at);
+        let EiRecord { source, start, finish, .. } = self.eis[at as usize];
+        if finish < now {
+            return;
+        }
+        if self.sources.len() <= source.index() {
+            self.sources.resize(source.index() + 1, UNKNOWN);
+        }
+        self.eis[at as usize].state = State::Open;
+        self.list(at);
+        self.finishing.file(finish, reference);
+        if start > now {
+            self.sources[source.index()].n_upcoming += 1;
+            self.starting.file(start, (reference, source));
+        }
+    }
+
+    /// The intervals of a CEI.
+    pub(crate) fn members(&self, cei: u32) -> Range<u32> {
+        let CeiRecord { first, len, .. } = self.ceis[cei as usize];
+        first..first + len
+    }
+
+    pub(crate) fn cei_of(&self, ei: u32) -> &CeiRecord {
+        &self.ceis[self.eis[ei as usize].cei as usize]
+    }
+
+    pub(crate) fn is_open(&self, ei: u32) -> bool {
+        self.eis[ei as usize].state == State::Open
+    }
+
+    /// Whether it is open and no job covers it.
+    pub(crate) fn is_left_out(&self, ei: u32) -> bool {
+        self.is_open(ei) && self.eis[ei as usize].job == NONE
+    }
+
+    pub(crate) fn count_open(&self, cei: u32) -> usize {
+        self.members(cei).filter(|&ei| self.is_open(ei)).count()
+    }
+
+    /// The open intervals on a source, in the order in which they became known.
+    pub(crate) fn open_on(&self, source: SourceIdx) -> impl Iterator<Item = u32> + '_ {
+        let first = self.sources.get(source.index()).map_or(NONE, |source| source.first);
+        std::iter::successors(some(first), |&at| some(self.eis[at as usize].next))
+    }
+
+    pub(crate) fn reference(&self, ei: u32) -> Reference {
+        Reference { serial: self.cei_of(ei).serial, record: ei }
+    }
+
+    /// Whether the interval that `reference` was made for is still open.
+    pub(crate) fn is_still_open(&self, reference: Reference) -> bool {
+        self.is_open(reference.record) && self.cei_of(reference.record).serial == reference.serial
+    }
+
+    /// Whether the interval that `reference` was made for is still open and no job covers it.
+    pub(crate) fn is_still_left_out(&self, reference: Reference) -> bool {
+        self.is_still_open(reference) && self.eis[reference.record as usize].job == NONE
+    }
+
+    /// Ends an open interval.
+    pub(crate) fn close(&mut self, ei: u32, state: State) {
+        self.eis[ei as usize].state = state;
+        if self.eis[ei as usize].is_listed {
+            self.unlist(ei);
+        }
+    }
+
+    /// Takes the list of open intervals off a source; those that stay open are to be listed again.
+    pub(crate) fn take_list(&mut self, source: SourceIdx) -> Vec<u32> {
+        let list: Vec<u32> = self.open_on(source).collect();
+        list.iter().for_each(|&ei| self.eis[ei as usize].is_listed = false);
+        if let Some(record) = self.sources.get_mut(source.index()) {
+            (record.first, record.last) = (NONE, NONE);
+        }
+        list
+    }
+
+    /// Appends an open interval to the list of its source.
+    pub(crate) fn list(&mut self, ei: u32) {
+        let source = &mut self.sources[self.eis[ei as usize].source.index()];
+        let last = std::mem::replace(&mut source.last, ei);
+        match last {
+            NONE => source.first = ei,
+            _ => self.eis[last as usize].next = ei,
+        }
+        let record = &mut self.eis[ei as usize];
+        (record.is_listed, record.next, record.previous) = (true, NONE, last);
+    }
+
+    fn unlist(&mut self, ei: u32) {
+        let EiRecord { source, next, previous, .. } = self.eis[ei as usize];
+        let source = &mut self.sources[source.index()];
+        match previous {
+            NONE => source.first = next,
+            _ => self.eis[previous as usize].next = next,
+        }
+        match next {
+            NONE => source.last = previous,
+            _ => self.eis[next as usize].previous = previous,
+        }
+        self.eis[ei as usize].is_listed = false;
+    }
+
+    /// Has a CEI planned (again) in the coming round.
+    pub(crate) fn enqueue(&mut self, cei: u32) {
+        let record = &mut self.ceis[cei as usize];
+        if record.is_live && !std::mem::replace(&mut record.is_queued, true) {
+            self.agenda.push(Reference { serial: record.serial, record: cei });
+        }
+    }
+
+    /// Takes out the live CEIs to be planned: fewest missing intervals per weight first, then the older.
+    pub(crate) fn take_agenda(&mut self) -> Vec<u32> {
+        let mut agenda = std::mem::take(&mut self.agenda);
+        agenda.retain(|entry| {
+            let cei = &self.ceis[entry.record as usize];
+            cei.is_live && cei.serial == entry.serial
+        });
+        agenda.sort_by_cached_key(|entry| {
+            let cei = &self.ceis[entry.record as usize];
+            (Number(f64::from(cei.left) / cei.weight), *entry)
+        });
+        let taken: Vec<u32> = agenda.iter().map(|entry| entry.record).collect();
+        agenda.clear();
+        self.agenda = agenda;
+        taken
+    }
+
+    /// A CEI of the agenda is being planned: from now on it may be enqueued again.
+    pub(crate) fn unqueue(&mut self, cei: u32) {
+        self.ceis[cei as usize].is_queued = false;
+    }
+
+    /// Gives back the records of a CEI all of whose intervals have ended.
+    pub(crate) fn release(&mut self, cei: u32) {
+        let CeiRecord { first, len, .. } = self.ceis[cei as usize];
+        self.free_ceis.push(cei);
+        self.free_runs.entry(len).or_default().push(first);
+        self.n_live_eis -= len as usize;
+    }
+
+    /// Tokens of ended intervals are cleared out once they outnumber the others.
+    fn sweep(&mut self) {
+        if self.finishing.len() > 2 * self.n_live_eis + FEW {
+            let mut finishing = std::mem::take(&mut self.finishing);
+            finishing.retain(|&token| self.is_still_open(token));
+            self.finishing = finishing;
+        }
+        if self.starting.len() > 2 * self.n_live_eis + FEW {
+            let mut starting = std::mem::take(&mut self.starting);
+            starting.retain(|&(token, source)| {
+                let stays = self.is_still_open(token);
+                self.sources[source.index()].n_upcoming -= u32::from(!stays);
+                stays
+            });
+            self.starting = starting;
+        }
+    }
+}
+
+fn some(at: u32) -> Option<u32> {
+    (at != NONE).then_some(at)
+}
+
+fn set_or_push<T>(records: &mut Vec<T>, at: u32, record: T) {
+    match records.get_mut(at as usize) {
+        Some(old) => *old = record,
+        None => records.push(record),
+    }
+}

@@ -1,0 +1,128 @@
+//! What happens to needs: intervals begin and end, probes read or fail, CEIs are captured or lost.
+
+use dunlin_core::SourceIdx;
+
+use super::Planner;
+use super::books::{NONE, Reference, State};
+use super::jobs::Job;
+use super::slots::Slots;
+use super::spares::Spares;
+
+impl<S: Slots, L: Spares> Planner<S, L> {
+    /// Ends the chronon before: what was probed and not read is left out again, and the price learns.
+    pub(super) fn settle(&mut self) {
+        if std::mem::replace(&mut self.is_settled, true) {
+            return;
+        }
+        for source in std::mem::take(&mut self.chosen) {
+            for job in self.books.sources[source.index()].jobs.clone() {
+                if self.timetable.jobs.get(job).at.is_none() {
+                    self.dissolve(job);
+                }
+            }
+            let has_begun = |&ei: &u32| self.books.eis[ei as usize].start <= self.now;
+            let open: Vec<u32> = self.books.open_on(source).filter(has_begun).collect();
+            open.into_iter().for_each(|ei| self.books.enqueue(self.books.eis[ei as usize].cei));
+        }
+        self.tidy();
+        self.price.learn(self.timetable.supply.mean());
+    }
+
+    /// Begins a chronon: what ended before it, what begins, what has its last chance.
+    pub(super) fn begin(&mut self, now: u32) {
+        if now > self.now.saturating_add(1) {
+            let past = |&(_, _, at): &(u32, &Job, u32)| at < now;
+            let late: Vec<u32> = self.timetable.jobs.placed().filter(past).map(|(job, ..)| job).collect();
+            late.into_iter().for_each(|job| self.dissolve(job));
+        }
+        self.now = now;
+        self.timetable.advance(now);
+        let ended = std::mem::take(&mut self.ending);
+        ended.into_iter().for_each(|ei| self.give_up(ei));
+        while let Some((finish, tokens)) = self.books.finishing.take_due(now) {
+            if finish < now {
+                tokens.into_iter().for_each(|ei| self.give_up(ei));
+            } else {
+                self.ending = tokens;
+            }
+        }
+        while let Some((_, tokens)) = self.books.starting.take_due(now) {
+            for (reference, source) in tokens {
+                self.books.sources[source.index()].n_upcoming -= 1;
+                if self.books.is_still_open(reference) {
+                    self.books.enqueue(self.books.eis[reference.record as usize].cei);
+                }
+            }
+        }
+        for position in 0..self.ending.len() {
+            let reference = self.ending[position];
+            if self.books.is_still_left_out(reference) {
+                self.books.enqueue(self.books.eis[reference.record as usize].cei);
+            }
+        }
+        self.tidy();
+    }
+
+    /// A probe has read `source`: its jobs have run, and every interval that has begun there is captured.
+    pub(super) fn capture(&mut self, source: SourceIdx) {
+        let Some(record) = self.books.sources.get(source.index()) else { return };
+        for job in record.jobs.clone() {
+            let own = self.timetable.jobs.get_mut(job);
+            if own.start <= self.now {
+                for ei in std::mem::take(&mut own.eis) {
+                    self.books.eis[ei as usize].job = NONE;
+                }
+                self.dissolve(job);
+            }
+        }
+        for ei in self.books.take_list(source) {
+            if !self.books.is_open(ei) {
+                continue;
+            }
+            if self.books.eis[ei as usize].start > self.now {
+                self.books.list(ei);
+                continue;
+            }
+            self.books.close(ei, State::Captured);
+            self.uncover(ei);
+            let idx = self.books.eis[ei as usize].cei;
+            let cei = &mut self.books.ceis[idx as usize];
+            cei.left -= 1;
+            if cei.left == 0 {
+                self.price.note_captured(cei.weight, f64::from(cei.outlay));
+                self.retire(idx);
+            } else {
+                self.refresh_others(ei);
+                self.books.enqueue(idx);
+            }
+        }
+    }
+
+    /// An interval has ended; its CEI may be lost with it.
+    fn give_up(&mut self, reference: Reference) {
+        if !self.books.is_still_open(reference) {
+            return;
+        }
+        let ei = reference.record;
+        self.books.close(ei, State::Gone);
+        self.uncover(ei);
+        let idx = self.books.eis[ei as usize].cei;
+        let cei = &self.books.ceis[idx as usize];
+        if self.books.count_open(idx) < cei.left as usize {
+            self.price.note_lost(cei.weight, f64::from(cei.outlay));
+            self.retire(idx);
+        }
+    }
+
+    /// A CEI is captured or lost.
+    fn retire(&mut self, cei: u32) {
+        self.books.ceis[cei as usize].is_live = false;
+        for ei in self.books.members(cei) {
+            if self.books.is_open(ei) {
+                self.books.close(ei, State::Gone);
+                self.uncover(ei);
+            }
+        }
+        self.books.release(cei);
+    }
+}

@@ -1,0 +1,210 @@
+//! What is learned on the way: the price of a probe, how often waiting is rewarded by company, and how often
+//! it is punished by newcomers. Plain statistics that forget; they look at nothing themselves.
+
+use super::number::ROUNDING;
+
+/// What a statistic keeps per chronon: a memory of a hundred chronons.
+const KEEP: f64 = 0.99;
+
+/// Relative change of the price per chronon and unit of excess demand. Results are flat from half to four
+/// times as much.
+const STEP: f64 = 0.04;
+
+/// The price changes by no more than this (in logarithms) in one chronon.
+const LARGEST_STEP: f64 = 0.2;
+
+/// The price does not fall below this share of a usual weight: after an idle night the morning's rush would
+/// have to wait until it had risen again.
+const LEAST_SHARE: f64 = 1e-4;
+
+/// The worth of one unit of budget: the dual price of its limit. It rises when needs that were worth it are
+/// lost, and falls when probes idle or serve needs that were not.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Price {
+    level: f64,
+    /// A usual weight per probe, 0 until there is one.
+    usual: f64,
+    shortage: f64,
+    surplus: f64,
+}
+
+impl Price {
+    pub(crate) fn get(&self) -> f64 {
+        self.level
+    }
+
+    /// A need of this weight became known. The first one sets the price.
+    pub(crate) fn note_need(&mut self, weight: f64, need: u32) {
+        if weight > 0.0 {
+            let per_probe = weight / (f64::from(need) + 1.0);
+            if self.usual == 0.0 {
+                (self.level, self.usual) = (per_probe, per_probe);
+            }
+            self.usual += (1.0 - KEEP) * (per_probe - self.usual);
+        }
+    }
+
+    /// A need was lost.
+    pub(crate) fn note_lost(&mut self, weight: f64, outlay: f64) {
+        if weight > self.level * outlay {
+            self.shortage += outlay;
+        }
+    }
+
+    /// A need was captured.
+    pub(crate) fn note_captured(&mut self, weight: f64, outlay: f64) {
+        if weight < self.level * outlay {
+            self.surplus += outlay;
+        }
+    }
+
+    /// The plan had no use for this much.
+    pub(crate) fn note_idle(&mut self, units: f64) {
+        self.surplus += units;
+    }
+
+    /// A chronon is over; chronons grant `grant` on average.
+    pub(crate) fn learn(&mut self, grant: f64) {
+        let excess = (self.shortage - self.surplus) / grant.max(ROUNDING);
+        self.level *= (excess * STEP).clamp(-LARGEST_STEP, LARGEST_STEP).exp();
+        self.level = self.level.max(LEAST_SHARE * self.usual);
+        (self.shortage, self.surplus) = (0.0, 0.0);
+    }
+}
+
+/// Whether the next start on a job's source is known, so that a surprise is less likely.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outlook {
+    Unknown,
+    Announced,
+}
+
+/// How often a waiting job is joined by an interval that could not be foreseen.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Company {
+    joined: [f64; 2],
+    waited: [f64; 2],
+}
+
+impl Company {
+    pub(crate) fn note_joined(&mut self, outlook: Outlook) {
+        self.joined[outlook as usize] += 1.0;
+    }
+
+    /// The jobs that wait in this chronon.
+    pub(crate) fn note_waiting(&mut self, waiting: impl Iterator<Item = Outlook>) {
+        for statistic in self.joined.iter_mut().chain(&mut self.waited) {
+            *statistic *= KEEP;
+        }
+        waiting.for_each(|outlook| self.waited[outlook as usize] += 1.0);
+    }
+
+    /// The chance that a job is joined within this many chronons.
+    pub(crate) fn chance(&self, outlook: Outlook, chronons: u32) -> f64 {
+        let rate = self.joined[outlook as usize] / self.waited[outlook as usize].max(ROUNDING);
+        1.0 - (-rate * f64::from(chronons)).exp()
+    }
+}
+
+/// Deadlines further ahead count as equal.
+const FURTHEST: usize = 256;
+
+/// The share of the supply before a waiting job's deadline that goes to newcomers with earlier deadlines:
+/// the risk of losing the job by not running it now.
+#[derive(Debug, Clone)]
+pub(crate) struct Risk {
+    /// New jobs of new needs, by chronons to their deadline.
+    newcomers: Vec<f64>,
+    supply: f64,
+    waiting: f64,
+    overtaken: f64,
+}
+
+impl Default for Risk {
+    fn default() -> Self {
+        Self { newcomers: vec![0.0; FURTHEST], supply: 0.0, waiting: 0.0, overtaken: 0.0 }
+    }
+}
+
+impl Risk {
+    /// A job of this cost was planned for a new need.
+    pub(crate) fn note_newcomer(&mut self, chronons_left: u32, cost: f64) {
+        self.newcomers[(chronons_left as usize).min(FURTHEST - 1)] += cost;
+    }
+
+    /// What this chronon grants, and how many chronons each of the jobs that wait in it has left. Returns
+    /// the risk, 0 to 1.
+    pub(crate) fn learn(&mut self, grant: f64, waiting: impl Iterator<Item = u32>) -> f64 {
+        self.supply = self.supply * KEEP + grant;
+        // Where nothing has been granted yet, newcomers take all there is.
+        let mut stolen = [1.0; FURTHEST + 1];
+        stolen[0] = 0.0;
+        let (mut rate, mut sum) = (0.0, 0.0);
+        for (chronons, newcomers) in (1..).zip(&mut self.newcomers) {
+            *newcomers *= KEEP;
+            if self.supply > ROUNDING {
+                rate += *newcomers / self.supply;
+                sum += rate;
+                stolen[chronons] = sum / chronons as f64;
+            }
+        }
+        let (mut n_waiting, mut overtaken) = (0.0, 0.0);
+        for chronons in waiting {
+            n_waiting += 1.0;
+            overtaken += stolen[(chronons as usize).min(FURTHEST)];
+        }
+        self.waiting = self.waiting * KEEP + n_waiting;
+        self.overtaken = self.overtaken * KEEP + overtaken;
+        (self.overtaken / self.waiting.max(ROUNDING)).min(1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_price_follows_loss_and_idleness_within_bounds() {
+        let mut price = Price::default();
+        price.note_need(0.0, 3);
+        price.learn(1.0);
+        assert_eq!(price.get(), 0.0);
+        price.note_need(1.0, 1);
+        assert_eq!(price.get(), 0.5);
+        for _ in 0..10_000 {
+            price.note_lost(1.0, 1.0);
+            price.learn(0.0);
+        }
+        assert!((1.0..1.3).contains(&price.get()), "{}", price.get());
+        for _ in 0..100_000 {
+            price.note_idle(1e12);
+            price.learn(1.0);
+        }
+        assert_eq!(price.get(), 0.5 * LEAST_SHARE);
+    }
+
+    #[test]
+    fn company_is_expected_as_often_as_it_came() {
+        let mut company = Company::default();
+        assert_eq!(company.chance(Outlook::Unknown, 10), 0.0);
+        for _ in 0..1_000 {
+            company.note_joined(Outlook::Unknown);
+            company.note_waiting([Outlook::Unknown, Outlook::Unknown].into_iter());
+        }
+        assert!((company.chance(Outlook::Unknown, 1) - (1.0 - (-0.5_f64).exp())).abs() < 0.01);
+        assert_eq!(company.chance(Outlook::Announced, u32::MAX), 0.0);
+    }
+
+    #[test]
+    fn risk_is_the_share_that_newcomers_take() {
+        let mut risk = Risk::default();
+        assert_eq!(risk.learn(0.0, [3].into_iter()), 1.0);
+        let mut risk = Risk::default();
+        let mut last = 0.0;
+        for _ in 0..1_000 {
+            risk.note_newcomer(0, 1.0);
+            last = risk.learn(2.0, [5, u32::MAX].into_iter());
+        }
+        assert!((last - 0.5).abs() < 0.01, "{last}");
+    }
+}
