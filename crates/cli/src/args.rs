@@ -39,7 +39,7 @@ pub(crate) struct IntervalsArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) intervals: PathBuf,
     /// Length of the epoch
-    #[arg(long, value_name = "K", value_parser = chronons)]
+    #[arg(long, value_name = "K", value_parser = chronons, allow_negative_numbers = true)]
     pub(crate) chronons: u32,
     /// Probe costs: resource,cost (default 1 each)
     #[arg(long, value_name = "FILE")]
@@ -56,10 +56,10 @@ pub(crate) struct TraceArgs {
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(crate) chronon: NonZeroU32,
     /// Where chronon 1 begins, in the trace's seconds [default: the first update, rounded down to a chronon]
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub(crate) start: Option<i64>,
     /// Length of the epoch [default: up to the last update]
-    #[arg(long, value_name = "K", value_parser = chronons)]
+    #[arg(long, value_name = "K", value_parser = chronons, allow_negative_numbers = true)]
     pub(crate) chronons: Option<u32>,
     /// How long a change stays visible: append, window:W, changes:Z or overwrite
     #[arg(long, default_value = "overwrite")]

@@ -4,8 +4,6 @@ use std::fmt;
 use std::io;
 use std::process::ExitCode;
 
-use dunlin_sched::score::Overspent;
-
 /// A reason to exit with something other than 0.
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -53,12 +51,6 @@ impl From<dunlin_lab::Error> for Failure {
             return Self::ClosedPipe;
         }
         if error.is_environment() { Self::Environment(message) } else { Self::Input(message) }
-    }
-}
-
-impl From<Overspent> for Failure {
-    fn from(overspent: Overspent) -> Self {
-        Self::No(overspent.to_string())
     }
 }
 

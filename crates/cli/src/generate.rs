@@ -86,10 +86,10 @@ pub(crate) struct AuctionWatchArgs {
     #[arg(long)]
     exact_rank: bool,
     /// How much profiles prefer popular sources (Zipf exponent)
-    #[arg(long, default_value_t = 0.0)]
+    #[arg(long, default_value_t = 0.0, allow_negative_numbers = true)]
     alpha: f64,
     /// How much users prefer simple profiles (Zipf exponent)
-    #[arg(long, default_value_t = 0.0)]
+    #[arg(long, default_value_t = 0.0, allow_negative_numbers = true)]
     beta: f64,
     /// An update is worth fetching for this many further chronons
     #[arg(long, value_name = "W", default_value_t = 10, conflicts_with = "overwrite")]
@@ -124,7 +124,7 @@ pub(crate) struct UpdatesArgs {
     #[arg(long, value_name = "K", default_value = "1000", value_parser = chronons)]
     chronons: u32,
     /// Mean number of updates of a source in the epoch
-    #[arg(long, default_value_t = 20.0)]
+    #[arg(long, default_value_t = 20.0, allow_negative_numbers = true)]
     lambda: f64,
 }
 
@@ -207,10 +207,10 @@ impl SpanArgs {
 #[derive(Debug, Args)]
 struct RateArgs {
     /// Changes (or bursts) per source and day, on average
-    #[arg(long, value_name = "RATE", default_value_t = 10.0)]
+    #[arg(long, value_name = "RATE", default_value_t = 10.0, allow_negative_numbers = true)]
     per_day: f64,
     /// How much sources differ: standard deviation of the logarithm of their rates
-    #[arg(long, default_value_t = 0.0)]
+    #[arg(long, default_value_t = 0.0, allow_negative_numbers = true)]
     spread: f64,
 }
 
@@ -234,7 +234,7 @@ struct GeneratePeriodic {
     #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "1h")]
     period: NonZeroU32,
     /// Standard deviation of each change around its time, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 30.0)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 30.0, allow_negative_numbers = true)]
     jitter: f64,
     #[command(flatten)]
     span: SpanArgs,

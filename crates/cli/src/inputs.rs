@@ -1,9 +1,9 @@
 //! From flags to what a simulation needs: files opened, read and checked, warnings told once.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use dunlin_core::{Budget, Changes, Costs};
-use dunlin_lab::files::{BudgetFile, CostsFile, Epoch, IntervalsFile, TraceFile};
+use dunlin_lab::files::{BudgetFile, CostsFile, Epoch, Excerpt, IntervalsFile, TraceFile};
 use dunlin_sched::value::ValueModel;
 
 use crate::args::{IntervalsArgs, MOST_CHRONONS, TraceArgs};
@@ -14,6 +14,16 @@ pub(crate) fn warn(warnings: &[String]) {
     for warning in warnings {
         eprintln!("warning: {warning}");
     }
+}
+
+/// Standard input can be read once.
+pub(crate) fn check_standard_input<'a>(
+    paths: impl Iterator<Item = Option<&'a PathBuf>>,
+) -> Result<(), Failure> {
+    if paths.flatten().filter(|path| path.as_os_str() == "-").count() > 1 {
+        return Err(Failure::input("standard input (-) is asked for twice (name a file for one of them)"));
+    }
+    Ok(())
 }
 
 /// The budget from whichever flag was given.
@@ -40,11 +50,14 @@ pub(crate) fn warn_if_never_affordable(costs: &Costs, names: &[String], budget: 
     let most = budget.most_in_one_chronon(chronons);
     let cost_of = |i: usize| costs.of(dunlin_core::SourceIdx(u32::try_from(i).unwrap_or(u32::MAX)));
     let dear: Vec<_> = (0..names.len()).filter(|&i| cost_of(i) > most).collect();
-    if let Some(&first) = dear.first() {
-        let name = &names[first];
-        let others =
-            if dear.len() > 1 { format!(" and {} others cost", dear.len() - 1) } else { " costs".into() };
-        eprintln!("warning: {name}{others} more than the {most} that a chronon can spend: never probed");
+    if let [first, others @ ..] = dear.as_slice() {
+        let name = Excerpt::from(names[*first].as_str());
+        let who = match others.len() {
+            0 => format!("{name} costs"),
+            1 => format!("{name} and another one cost"),
+            n => format!("{name} and {n} others cost"),
+        };
+        eprintln!("warning: {who} more than the {most} that a chronon can spend: never probed");
     }
 }
 

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use comfy_table::{CellAlignment, Table, presets};
+use dunlin_lab::policies::Choice;
+use dunlin_sched::policy::Preemption;
 use dunlin_sched::score::{IntervalScore, TraceScore};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
@@ -50,10 +52,41 @@ pub(crate) fn progress(length: u64, what: &'static str) -> ProgressBar {
     bar
 }
 
+/// Whose schedule it is.
+#[derive(Debug)]
+pub(crate) struct Label {
+    name: String,
+    preemptive: Option<bool>,
+    /// Name and variant in one.
+    title: String,
+}
+
+impl Label {
+    /// A schedule from a file.
+    pub(crate) fn file() -> Self {
+        Self { name: "file".to_owned(), preemptive: None, title: "file".to_owned() }
+    }
+}
+
+impl From<Choice> for Label {
+    fn from(choice: Choice) -> Self {
+        let is_preemptive = choice.preemption == Preemption::Preemptive;
+        Self {
+            name: choice.name.to_string(),
+            preemptive: choice.name.has_variants().then_some(is_preemptive),
+            title: choice.to_string(),
+        }
+    }
+}
+
 /// The figures of a run on needs, under the names that other programs rely on.
 #[derive(Debug, Serialize)]
 pub(crate) struct IntervalsReport {
-    pub(crate) policy: String,
+    #[serde(skip)]
+    title: String,
+    policy: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    preemptive: Option<bool>,
     ceis: usize,
     captured: usize,
     gained_completeness: f64,
@@ -68,9 +101,11 @@ pub(crate) struct IntervalsReport {
 }
 
 impl IntervalsReport {
-    pub(crate) fn new(policy: impl Into<String>, score: &IntervalScore, seconds: Option<f64>) -> Self {
+    pub(crate) fn new(label: &Label, score: &IntervalScore, seconds: Option<f64>) -> Self {
         Self {
-            policy: policy.into(),
+            title: label.title.clone(),
+            policy: label.name.clone(),
+            preemptive: label.preemptive,
             ceis: score.ceis,
             captured: score.captured,
             gained_completeness: score.gained_completeness,
@@ -88,7 +123,7 @@ impl IntervalsReport {
 
     pub(crate) fn row(&self) -> Vec<String> {
         vec![
-            self.policy.clone(),
+            self.title.clone(),
             self.captured.to_string(),
             self.ceis.to_string(),
             format!("{:.4}", self.gained_completeness),
@@ -102,7 +137,11 @@ impl IntervalsReport {
 /// The figures of a run on a trace, under the names that other programs rely on. Times are in chronons.
 #[derive(Debug, Serialize)]
 pub(crate) struct TraceReport {
-    pub(crate) policy: String,
+    #[serde(skip)]
+    title: String,
+    policy: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    preemptive: Option<bool>,
     sources: usize,
     changes: usize,
     captured: usize,
@@ -124,9 +163,11 @@ pub(crate) struct TraceReport {
 }
 
 impl TraceReport {
-    pub(crate) fn new(policy: impl Into<String>, score: TraceScore, seconds: Option<f64>) -> Self {
+    pub(crate) fn new(label: &Label, score: TraceScore, seconds: Option<f64>) -> Self {
         Self {
-            policy: policy.into(),
+            title: label.title.clone(),
+            policy: label.name.clone(),
+            preemptive: label.preemptive,
             sources: score.sources,
             changes: score.changes,
             captured: score.captured,
@@ -163,7 +204,7 @@ impl TraceReport {
     pub(crate) fn row(&self) -> Vec<String> {
         let dash = || "-".to_owned();
         vec![
-            self.policy.clone(),
+            self.title.clone(),
             self.captured.to_string(),
             self.changes.to_string(),
             format!("{:.4}", self.completeness),

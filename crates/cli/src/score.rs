@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use dunlin_core::{Budget, Costs, Schedule};
-use dunlin_lab::files::ScheduleFile;
-use dunlin_sched::score::{check_budget, score_intervals, score_trace};
+use dunlin_lab::files::{Excerpt, ProbabilitiesFile, ScheduleFile};
+use dunlin_sched::score::{Overspent, check_budget, score_intervals, score_trace};
 
 use crate::args::{IntervalsArgs, OptionalBudgetArgs, TraceArgs};
 use crate::failure::Failure;
 use crate::inputs::{self, Intervals, Trace};
-use crate::output::{IntervalsReport, TraceReport, print_json, print_table};
+use crate::output::{IntervalsReport, Label, TraceReport, print_json, print_table};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Score {
@@ -42,6 +42,10 @@ struct Common {
 }
 
 impl Common {
+    fn paths(&self) -> [Option<&PathBuf>; 2] {
+        [Some(&self.schedule), self.budget.budget_file.as_ref()]
+    }
+
     fn budget(&self, chronons: u32) -> Result<Option<Budget>, Failure> {
         inputs::budget(self.budget.budget.as_ref(), self.budget.budget_file.as_deref(), chronons)
     }
@@ -56,6 +60,7 @@ impl Common {
 /// Whether the schedule keeps to the budget, if one was given.
 fn verdict(
     schedule: &Schedule,
+    names: &[String],
     budget: Option<&Budget>,
     costs: &Costs,
     chronons: u32,
@@ -63,7 +68,13 @@ fn verdict(
 ) -> (Option<bool>, Result<(), Failure>) {
     let checked = budget.map_or(Ok(()), |budget| check_budget(schedule, budget, costs, chronons));
     let within = budget.map(|_| checked.is_ok());
-    let answer = checked.map_err(|overspent| Failure::No(format!("{}: {overspent}", path.display())));
+    let answer = checked.map_err(|Overspent { probe, cost, left }| {
+        let (name, at) = (Excerpt::from(names[probe.source.index()].as_str()), probe.chronon);
+        let path = path.display();
+        Failure::No(format!(
+            "{path}: budget broken at chronon {at}: a probe of {name} costs {cost}, {left} is left"
+        ))
+    });
     (within, answer)
 }
 
@@ -77,11 +88,15 @@ pub(crate) struct ScoreIntervals {
 
 impl ScoreIntervals {
     fn run(&self) -> Result<(), Failure> {
+        let paths = [Some(&self.input.intervals), self.input.costs.as_ref()];
+        inputs::check_standard_input(paths.into_iter().chain(self.common.paths()))?;
         let Intervals { file, costs, chronons } = Intervals::read(&self.input)?;
         let budget = self.common.budget(chronons)?;
         let schedule = self.common.schedule(&file.resources, chronons)?;
-        let mut report = IntervalsReport::new("file", &score_intervals(&file.workload, &schedule), None);
-        let (within, answer) = verdict(&schedule, budget.as_ref(), &costs, chronons, &self.common.schedule);
+        let mut report =
+            IntervalsReport::new(&Label::file(), &score_intervals(&file.workload, &schedule), None);
+        let (within, answer) =
+            verdict(&schedule, &file.resources, budget.as_ref(), &costs, chronons, &self.common.schedule);
         report.within_budget = within;
         if self.common.json {
             print_json(&report)?;
@@ -96,20 +111,30 @@ impl ScoreIntervals {
 pub(crate) struct ScoreTrace {
     #[command(flatten)]
     input: TraceArgs,
+    /// What the policy was told, when it knew sources that the trace does not have
+    #[arg(long, value_name = "FILE")]
+    probabilities: Option<PathBuf>,
     #[command(flatten)]
     common: Common,
 }
 
 impl ScoreTrace {
     fn run(&self) -> Result<(), Failure> {
-        let trace = Trace::read(&self.input)?;
+        let paths = [Some(&self.input.trace), self.input.costs.as_ref(), self.probabilities.as_ref()];
+        inputs::check_standard_input(paths.into_iter().chain(self.common.paths()))?;
+        let mut trace = Trace::read(&self.input)?;
+        if let Some(path) = &self.probabilities {
+            let told = ProbabilitiesFile::open(path, trace.epoch.chronons)?;
+            trace.file = trace.file.with_sources(&told.sources);
+        }
         let (chronons, names) = (trace.epoch.chronons, &trace.file.sources);
         let budget = self.common.budget(chronons)?;
         let costs = trace.costs(self.input.costs.as_deref())?;
         let schedule = self.common.schedule(names, chronons)?;
         let score = score_trace(&trace.changes(), &schedule, |_| trace.model);
-        let mut report = TraceReport::new("file", score, None);
-        let (within, answer) = verdict(&schedule, budget.as_ref(), &costs, chronons, &self.common.schedule);
+        let mut report = TraceReport::new(&Label::file(), score, None);
+        let (within, answer) =
+            verdict(&schedule, names, budget.as_ref(), &costs, chronons, &self.common.schedule);
         report.within_budget = within;
         if self.common.json {
             print_json(&report)?;

@@ -122,11 +122,16 @@ impl Common {
     ) -> Result<(), Failure> {
         match reports {
             [report] if self.json => print_json(report),
-            several if self.json => print_json(&serde_json::json!({ "runs": several })),
+            runs if self.json => print_json(&Runs { runs }),
             _ if self.schedule_out.as_ref().is_some_and(|path| path.as_os_str() == "-") => Ok(()),
             several => print_table(header, several.iter().map(row).collect()),
         }
     }
+}
+
+#[derive(Debug, Serialize)]
+struct Runs<'a, Report> {
+    runs: &'a [Report],
 }
 
 #[derive(Debug, Args)]
@@ -140,11 +145,13 @@ pub(crate) struct SimulateIntervals {
 impl SimulateIntervals {
     fn run(&self) -> Result<(), Failure> {
         let choices = self.common.choices(|_| true)?;
+        let paths = [Some(&self.input.intervals), self.input.costs.as_ref()];
+        inputs::check_standard_input(paths.into_iter().chain([self.common.budget.budget_file.as_ref()]))?;
         let Intervals { file, costs, chronons } = Intervals::read(&self.input)?;
         let setup = self.common.setup(choices[0], &costs, &file.resources, chronons)?;
         let reports = self.common.each(&choices, setup, &file.resources, |setup, tick| {
             let run = simulate::intervals(&file.workload, file.resources.len(), setup, |_| tick());
-            (IntervalsReport::new(setup.policy.name.to_string(), &run.score, Some(run.seconds)), run.schedule)
+            (IntervalsReport::new(&setup.policy.into(), &run.score, Some(run.seconds)), run.schedule)
         })?;
         self.common.show(&reports, &IntervalsReport::HEADER, IntervalsReport::row)
     }
@@ -167,12 +174,12 @@ pub(crate) struct SimulateTrace {
     /// What the policy knows of the changes
     #[arg(long, value_enum, default_value_t = Knowledge::Exact)]
     knowledge: Knowledge,
-    /// Share of changes missed and replaced by spurious ones (with --knowledge noisy)
-    #[arg(long, value_name = "X", default_value_t = 0.1)]
-    fpn: f64,
-    /// Standard deviation, in chronons, over which changes are spread (with --knowledge noisy)
-    #[arg(long, value_name = "Y", default_value_t = 2.0)]
-    sigma: f64,
+    /// Share of changes missed and replaced by spurious ones (with --knowledge noisy) [default: 0.1]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    fpn: Option<f64>,
+    /// Standard deviation, in chronons, over which changes are spread (with --knowledge noisy) [default: 2]
+    #[arg(long, value_name = "Y", allow_negative_numbers = true)]
+    sigma: Option<f64>,
     /// Change probabilities: source,chronon,probability (with --knowledge file)
     #[arg(long, value_name = "FILE", required_if_eq("knowledge", "file"))]
     probabilities: Option<PathBuf>,
@@ -191,6 +198,7 @@ impl SimulateTrace {
                 "{name} schedules certain needs, not probabilities (try --knowledge exact, or --policy wic)"
             )));
         }
+        self.check_flags()?;
         let mut trace = Trace::read(&self.input)?;
         let knowledge = self.knowledge(&mut trace)?;
         let (changes, names) = (trace.changes(), &trace.file.sources);
@@ -198,16 +206,28 @@ impl SimulateTrace {
         let setup = self.common.setup(choices[0], &costs, names, trace.epoch.chronons)?;
         let reports = self.common.each(&choices, setup, names, |setup, tick| {
             let run = simulate::trace(&changes, &knowledge, trace.model, setup, |_| tick());
-            (TraceReport::new(setup.policy.name.to_string(), run.score, Some(run.seconds)), run.schedule)
+            (TraceReport::new(&setup.policy.into(), run.score, Some(run.seconds)), run.schedule)
         })?;
         self.common.show(&reports, &TraceReport::HEADER, TraceReport::row)
+    }
+
+    /// Refuses flags that would be ignored.
+    fn check_flags(&self) -> Result<(), Failure> {
+        if self.knowledge != Knowledge::Noisy && (self.fpn.is_some() || self.sigma.is_some()) {
+            return Err(Failure::input("--fpn and --sigma distort the truth (add --knowledge noisy)"));
+        }
+        if self.knowledge != Knowledge::File && self.probabilities.is_some() {
+            return Err(Failure::input("--probabilities is what the policy knows (add --knowledge file)"));
+        }
+        let paths = [Some(&self.input.trace), self.input.costs.as_ref(), self.probabilities.as_ref()];
+        inputs::check_standard_input(paths.into_iter().chain([self.common.budget.budget_file.as_ref()]))
     }
 
     /// What the policy knows. A file may bring sources that the trace does not have.
     fn knowledge(&self, trace: &mut Trace) -> Result<ChangeProbabilities, Failure> {
         match (self.knowledge, &self.probabilities) {
             (Knowledge::Noisy, _) => {
-                let noise = Noise { fpn: self.fpn, sigma: self.sigma };
+                let noise = Noise { fpn: self.fpn.unwrap_or(0.1), sigma: self.sigma.unwrap_or(2.0) };
                 Ok(ChangeProbabilities::noisy(&trace.changes(), noise, self.common.seed)?)
             }
             (Knowledge::File, Some(path)) => {

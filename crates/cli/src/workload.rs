@@ -69,15 +69,15 @@ impl SweepArgs {
         let summaries = sweep.run(|| bar.inc(1))?;
         bar.finish_and_clear();
         if self.json {
-            let runs: Vec<_> = summaries.iter().map(Row::new).collect();
-            return print_json(&serde_json::json!({ "seeds": self.seeds, "runs": runs }));
+            let runs = summaries.iter().map(Row::new).collect();
+            return print_json(&Report { seeds: self.seeds, runs });
         }
         let updates = &sweep.updates;
         print_title(&format!(
             "auctionwatch: {} profiles over {} sources, {} chronons, budget {}, mean of {} seeds",
             sweep.profiles.profiles, updates.sources, updates.chronons, self.budget, self.seeds
         ))?;
-        let header = ["policy", "captured", "of CEIs", "completeness", "± sd", "probes", "µs per interval"];
+        let header = ["policy", "captured", "of CEIs", "completeness", "± sd", "probes"];
         print_table(&header, summaries.iter().map(row).collect())
     }
 }
@@ -90,8 +90,13 @@ fn row(summary: &Summary) -> Vec<String> {
         format!("{:.4}", summary.completeness.mean),
         format!("{:.4}", summary.completeness.deviation),
         format!("{:.0}", summary.probes),
-        format!("{:.2}", summary.micros_per_interval),
     ]
+}
+
+#[derive(Debug, Serialize)]
+struct Report {
+    seeds: u32,
+    runs: Vec<Row>,
 }
 
 #[derive(Debug, Serialize)]
@@ -103,7 +108,6 @@ struct Row {
     captured: f64,
     ceis: f64,
     probes: f64,
-    micros_per_interval: f64,
 }
 
 impl Row {
@@ -116,7 +120,6 @@ impl Row {
             captured: summary.captured,
             ceis: summary.ceis,
             probes: summary.probes,
-            micros_per_interval: summary.micros_per_interval,
         }
     }
 }

@@ -27,7 +27,7 @@ use crate::Error;
 const SOURCE_LIMIT: u32 = 10_000_000;
 
 /// The most updates or intervals made at once, in expectation: as many as a file may have lines.
-const EVENT_LIMIT: f64 = 200_000_000.0;
+const EVENT_LIMIT: f64 = 50_000_000.0;
 
 const SECONDS_PER_DAY: f64 = 86_400.0;
 

@@ -12,13 +12,14 @@ use crate::stream::{Purpose, stream};
 const NEGLIGIBLE: f64 = 1e-6;
 
 /// The widest spread accepted, in chronons.
-const SIGMA_LIMIT: f64 = 1e6;
+const SIGMA_LIMIT: f64 = 1e5;
 
 /// For each chronon the sources that may change in it, with what probability. What is not listed is 0.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ChangeProbabilities {
-    /// `entries[offsets[j]..offsets[j + 1]]` are those of chronon j + 1; nothing after the last.
-    offsets: Vec<usize>,
+    /// The chronons that have any, ascending, each with where its entries end; they begin where those of
+    /// the one before end.
+    chronons: Vec<(Chronon, usize)>,
     entries: Vec<(SourceIdx, f64)>,
 }
 
@@ -76,33 +77,34 @@ impl ChangeProbabilities {
     pub fn from_entries(mut entries: Vec<(Chronon, SourceIdx, f64)>) -> Self {
         entries.retain(|&(_, _, probability)| probability > 0.0);
         entries.sort_unstable_by_key(|&(chronon, source, _)| (chronon, source));
-        let Some(&(last, _, _)) = entries.last() else {
-            return Self::default();
-        };
-        let mut offsets = vec![0; last.index() + 2];
-        for &(chronon, _, _) in &entries {
-            offsets[chronon.index() + 1] += 1;
-        }
-        for chronon in 1..offsets.len() {
-            offsets[chronon] += offsets[chronon - 1];
+        let mut chronons: Vec<(Chronon, usize)> = Vec::new();
+        for (i, &(chronon, _, _)) in entries.iter().enumerate() {
+            match chronons.last_mut().filter(|last| last.0 == chronon) {
+                Some(last) => last.1 = i + 1,
+                None => chronons.push((chronon, i + 1)),
+            }
         }
         let entries = entries.into_iter().map(|(_, source, probability)| (source, probability)).collect();
-        Self { offsets, entries }
+        Self { chronons, entries }
     }
 
     /// The sources that may change at `now`, ascending, with what probability.
     pub fn at(&self, now: Chronon) -> &[(SourceIdx, f64)] {
-        match self.offsets.get(now.index()..now.index() + 2) {
-            Some(&[from, to]) => &self.entries[from..to],
-            _ => &[],
+        match self.chronons.binary_search_by_key(&now, |&(chronon, _)| chronon) {
+            Ok(place) => self.entries_of(place),
+            Err(_) => &[],
         }
+    }
+
+    fn entries_of(&self, place: usize) -> &[(SourceIdx, f64)] {
+        let from = place.checked_sub(1).map_or(0, |before| self.chronons[before].1);
+        &self.entries[from..self.chronons[place].1]
     }
 
     /// Every probability, in order of chronon, then of source.
     pub fn iter(&self) -> impl Iterator<Item = (Chronon, SourceIdx, f64)> {
-        let last = u32::try_from(self.offsets.len().saturating_sub(1)).unwrap_or(u32::MAX);
-        Chronon::first(last).flat_map(move |now| {
-            self.at(now).iter().map(move |&(source, probability)| (now, source, probability))
+        self.chronons.iter().enumerate().flat_map(move |(place, &(now, _))| {
+            self.entries_of(place).iter().map(move |&(source, probability)| (now, source, probability))
         })
     }
 

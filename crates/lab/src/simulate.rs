@@ -6,7 +6,7 @@ use dunlin_core::{Budget, Changes, Chronon, Costs, ExecutionInterval, Need, Sche
 use dunlin_sched::epoch;
 use dunlin_sched::policy::{Arrival, Policy};
 use dunlin_sched::score::{IntervalScore, TraceScore, score_intervals, score_trace};
-use dunlin_sched::value::{Life, Urgency, ValueModel};
+use dunlin_sched::value::{Life, ValueModel};
 
 use crate::knowledge::ChangeProbabilities;
 use crate::policies::Choice;
@@ -107,16 +107,10 @@ fn until(model: &ValueModel, change: Chronon, later: &[Chronon], changes: &Chang
     let end = Chronon::new(changes.chronons()).unwrap_or(Chronon::FIRST);
     let removed = |nth: usize| later.get(nth).map_or(end, |&at| change.plus(at.since(change) - 1));
     let visible = match model.life {
-        Life::Append => end,
-        Life::Window(w) => change.plus(w),
+        Life::Append | Life::Window(_) => end,
         Life::Changes(z) => removed(z as usize - 1),
         Life::Overwrite => removed(0),
     };
-    let worth = match model.urgency {
-        Urgency::Sliding(w) => change.plus(w),
-        Urgency::Chordal(w) => change.plus(w.max(1) - 1),
-        Urgency::Exponential(0.0) => change,
-        _ => end,
-    };
+    let worth = model.horizon().map_or(end, |horizon| change.plus(horizon - 1));
     visible.min(worth).min(end)
 }

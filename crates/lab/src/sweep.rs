@@ -37,8 +37,6 @@ pub struct Summary {
     pub ceis: f64,
     /// Probes made, per seed on average.
     pub probes: f64,
-    /// Time the policy took per execution interval, in microseconds.
-    pub micros_per_interval: f64,
 }
 
 /// A mean and the standard deviation around it.
@@ -77,7 +75,7 @@ impl Sweep {
     }
 
     /// Runs everything; `on_run` is called after each simulation, from any thread. The result does not
-    /// depend on the number of threads, save for the times.
+    /// depend on the number of threads.
     pub fn run(&self, on_run: impl Fn() + Sync) -> Result<Vec<Summary>, Error> {
         let per_seed: Vec<Vec<Sample>> =
             self.seeds.par_iter().map(|&seed| self.run_seed(seed, &on_run)).collect::<Result<_, _>>()?;
@@ -93,7 +91,6 @@ impl Sweep {
                 captured: mean(|sample| sample.captured),
                 ceis: mean(|sample| sample.ceis),
                 probes: mean(|sample| sample.probes),
-                micros_per_interval: mean(|sample| sample.micros_per_interval),
             }
         };
         Ok(self.policies.iter().enumerate().map(summary).collect())
@@ -117,7 +114,6 @@ impl Sweep {
                 captured: run.score.captured as f64,
                 ceis: run.score.ceis as f64,
                 probes: run.score.probes as f64,
-                micros_per_interval: run.seconds * 1e6 / file.workload.n_intervals().max(1) as f64,
             }
         };
         Ok(self.policies.par_iter().map(sample).collect())
@@ -129,5 +125,4 @@ struct Sample {
     captured: f64,
     ceis: f64,
     probes: f64,
-    micros_per_interval: f64,
 }

@@ -7,7 +7,9 @@
 //! 2. [`Policy::choose`], which spends from an allowance;
 //! 3. [`Policy::observe`] for every source chosen, before the next chronon begins.
 //!
-//! Work per chronon depends on what arrived and what was chosen, never on the number of sources. The plain
+//! Work per chronon depends on what arrived, what is open and what was chosen, not on the number of sources.
+//! Two things cost more: urgencies that decay unevenly, whose values have to be looked at again when they
+//! reach the top, and probe costs that differ, because what does not fit is passed over. The plain
 //! algorithms, which look at every candidate in every chronon, are in [`plain`](crate::plain).
 
 mod heap;

@@ -40,7 +40,7 @@ impl ValueModel {
     }
 
     /// The age from which on a change is worth nothing or gone for certain, if there is one.
-    pub(crate) fn horizon(&self) -> Option<u32> {
+    pub fn horizon(&self) -> Option<u32> {
         match (self.life.horizon(), self.urgency.horizon()) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),

@@ -123,6 +123,10 @@ fn flags_that_make_no_sense() {
         "try --knowledge exact",
     );
     refused(&desk(), &format!("{TRACE} --start 9999999"), "no update within 100 chronons");
+    refused(&desk(), &format!("{TRACE} --fpn 0.2"), "add --knowledge noisy");
+    refused(&desk(), &format!("{TRACE} --probabilities pi.csv"), "add --knowledge file");
+    refused(&desk(), &format!("{TRACE} --knowledge noisy --sigma -1"), "sigma -1 (expected");
+    refused(&desk(), &format!("{} --costs -", TRACE.replace("in.csv", "-")), "asked for twice");
     let ages = Desk::new().with("in.csv", "source,time\na,0\na,9000000000000\n");
     refused(&ages, &TRACE.replace("--chronons 100", ""), "try a longer --chronon");
 }
@@ -133,4 +137,16 @@ fn a_disk_that_cannot_be_written_is_the_environments_fault() {
     let done = desk.run(&INTERVALS.replace("out.csv", "no/such/folder/out.csv"));
     assert_eq!((done.code, done.stdout.as_str()), (3, ""), "{}", done.stderr);
     assert!(done.stderr.contains("no/such/folder/out.csv"), "{}", done.stderr);
+}
+
+/// What stands behind a device may be somebody's log.
+#[test]
+fn a_device_is_written_to_and_never_replaced() {
+    let desk = Desk::new().with("in.csv", GOOD_INTERVALS).with("log.txt", "precious\n");
+    let log = std::fs::OpenOptions::new().append(true).open(desk.path("log.txt")).unwrap();
+    let args = INTERVALS.replace("out.csv", "/dev/stdout");
+    let status = dunlin(&desk.path(""), &args).stdout(log).status().unwrap();
+    assert!(status.success());
+    let log = std::fs::read_to_string(desk.path("log.txt")).unwrap();
+    assert!(log.starts_with("precious\n") && log.contains("chronon,resource"), "{log}");
 }

@@ -36,7 +36,11 @@ fn a_broken_budget_is_an_answer_not_an_error() {
     assert_eq!(broken.code, 1);
     let report: serde_json::Value = serde_json::from_str(&broken.stdout).unwrap();
     assert_eq!((&report["captured"], &report["within_budget"]), (&2.into(), &false.into()));
-    assert!(broken.stderr.contains("plan.csv: budget broken at chronon 2"), "{}", broken.stderr);
+    assert!(
+        broken.stderr.contains("plan.csv: budget broken at chronon 2: a probe of \"b\" costs 1, 0 is left"),
+        "{}",
+        broken.stderr
+    );
 }
 
 #[test]
@@ -47,4 +51,20 @@ fn a_schedule_for_something_else_is_bad_input() {
     let done = desk.run("score intervals --intervals in.csv --chronons 5 --schedule plan.csv");
     assert_eq!((done.code, done.stdout.as_str()), (2, ""));
     assert!(done.stderr.contains("plan.csv:3: "), "{}", done.stderr);
+}
+
+/// A policy may be told of sources that never changed; its schedule is scored over the same sources.
+#[test]
+fn sources_that_only_the_policy_knew() {
+    let desk = Desk::new()
+        .with("in.csv", "source,time\na,0\na,120\n")
+        .with("pi.csv", "source,chronon,probability\nzz,1,0.9\na,3,0.5\n");
+    let common = "trace --trace in.csv --chronon 60s --budget 1 --probabilities pi.csv --json";
+    let simulated =
+        desk.json(&format!("simulate {common} --policy wic --knowledge file --schedule-out plan.csv"));
+    let scored = desk.json(&format!("score {common} --schedule plan.csv"));
+    assert_eq!(simulated["sources"], 2);
+    for figure in ["sources", "captured", "freshness", "mean_age", "probes"] {
+        assert_eq!(simulated[figure], scored[figure], "{figure}");
+    }
 }

@@ -11,7 +11,7 @@ fn intervals_as_json_and_as_a_table() {
     let desk = Desk::new().with("in.csv", INTERVALS);
     let args = "simulate intervals --intervals in.csv --chronons 10 --budget 1 --policy s-edf";
     let report = desk.json(&format!("{args} --schedule-out out.csv --json"));
-    assert_eq!(report["policy"], "s-edf");
+    assert_eq!((&report["policy"], &report["preemptive"]), (&"s-edf".into(), &true.into()));
     assert_eq!((&report["ceis"], &report["captured"]), (&3.into(), &2.into()));
     assert_eq!(report["weight_captured"], 5.0);
     assert!((report["gained_completeness"].as_f64().unwrap() - 2.0 / 3.0).abs() < 1e-12);
@@ -53,7 +53,11 @@ fn costs_and_budget_files_are_kept_to() {
     assert_eq!(report["captured"], 2);
     assert_eq!(std::fs::read_to_string(desk.path("out.csv")).unwrap(), "chronon,resource\n1,b\n2,c\n9,a\n");
     let warned = desk.run(&format!("{args} --budget 1"));
-    assert!(warned.stderr.contains("a costs more than the 1 that a chronon can spend"), "{}", warned.stderr);
+    assert!(
+        warned.stderr.contains("\"a\" costs more than the 1 that a chronon can spend"),
+        "{}",
+        warned.stderr
+    );
 }
 
 const TRACE: &str = "source,time\nb,1000\na,1070\nb,1075\nb,1130\n";

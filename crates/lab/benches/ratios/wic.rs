@@ -27,7 +27,7 @@ struct Event {
 /// The same number of events per chronon whatever the number of sources.
 fn events(n_sources: u32, chronons: u32) -> Vec<Event> {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
-    let count = EVENTS / CHRONONS as usize * chronons as usize;
+    let count = EVENTS * chronons as usize / CHRONONS as usize;
     let mut events: Vec<_> = (0..count)
         .map(|_| Event {
             chronon: Chronon::FIRST.plus(rng.random_range(0..chronons)),

@@ -22,14 +22,19 @@ pub fn save(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) ->
             Ok(there) if there.is_dir() => {
                 return Err(Error::IsDirectory { file: path.display().to_string() });
             }
-            Ok(there) if !there.is_file() => OpenOptions::new()
-                .write(true)
+            // What stands behind /dev/stdout may be somebody's log, and is not ours to replace.
+            Ok(there) if !there.is_file() || is_system_path(path) => OpenOptions::new()
+                .append(true)
                 .open(path)
                 .and_then(|device| write_through(device, path, fill).map(drop)),
             _ => replace(path, fill),
         }
     };
     written.map_err(|reason| Error::Write { file: path.display().to_string(), reason: unwrapped(reason) })
+}
+
+fn is_system_path(path: &Path) -> bool {
+    ["/dev", "/proc", "/sys"].iter().any(|root| path.starts_with(root))
 }
 
 /// What the system said, without the wrapping of whoever wrote the records.

@@ -14,7 +14,7 @@ use crate::Error;
 const ID_LIMIT: usize = 1024;
 
 /// The most data lines accepted; beyond that the tables would no longer fit in the memory of one machine.
-const ROW_LIMIT: u64 = 200_000_000;
+const ROW_LIMIT: u64 = 50_000_000;
 
 /// The columns of a format. A column is named by its position: the required ones first, then the optional.
 #[derive(Debug)]

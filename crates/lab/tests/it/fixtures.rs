@@ -8,7 +8,7 @@ use dunlin_lab::files::{Epoch, IntervalsFile, ProbabilitiesFile, TraceFile};
 use dunlin_lab::generate::{AuctionWatch, Poisson, PoissonUpdates, Rate, Span};
 use dunlin_lab::knowledge::{ChangeProbabilities, Noise};
 
-/// The file of that name in the folder shared between projects, if there is one.
+/// The file of that name in a folder of reference data beside the checkout, if there is one.
 pub(crate) fn shared(name: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared").join(name);
     let there = path.exists();

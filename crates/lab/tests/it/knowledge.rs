@@ -113,8 +113,8 @@ fn nonsense_is_refused() {
         |fpn, sigma| ChangeProbabilities::noisy(&many(), Noise { fpn, sigma }, 1).unwrap_err().to_string();
     assert_eq!(refusal(1.5, 0.0), "fpn 1.5 (expected a number from 0 to 1)");
     assert_eq!(refusal(f64::NAN, 0.0), "fpn NaN (expected a number from 0 to 1)");
-    assert_eq!(refusal(0.0, -1.0), "sigma -1 (expected a number of chronons from 0 to 1000000)");
-    assert_eq!(refusal(0.0, f64::INFINITY), "sigma inf (expected a number of chronons from 0 to 1000000)");
+    assert_eq!(refusal(0.0, -1.0), "sigma -1 (expected a number of chronons from 0 to 100000)");
+    assert_eq!(refusal(0.0, f64::INFINITY), "sigma inf (expected a number of chronons from 0 to 100000)");
 }
 
 proptest! {

@@ -179,7 +179,7 @@ fn nonsense_is_refused() {
         ),
         (
             Poisson { span: Span { sources: 10_000_000, seconds: DAY }, rate: Rate::of(100.0) }.generate(0),
-            "expected number of events 1000000000 (expected at most 200000000)",
+            "expected number of events 1000000000 (expected at most 50000000)",
         ),
         (
             Periodic { period_seconds: 0, ..periodic() }.generate(0),

@@ -65,7 +65,8 @@ proptest! {
         failures in failures(),
     ) {
         let models = if same { vec![models[0]; SOURCES] } else { models };
-        let mut fast = Wic::new(&models, &costs);
+        let mut fast =
+            if same && costs.is_uniform() { Wic::uniform(models[0], SOURCES) } else { Wic::new(&models, &costs) };
         let mut plain = PlainWic::new(&models, &costs);
         compare(&mut fast, &mut plain, &budget, &failures, |now, policy| {
             for (source, probability) in (0..).map(SourceIdx).zip(&changes[now.index()]) {
