@@ -58,7 +58,8 @@ impl FromStr for Measured {
     }
 }
 
-/// CPU time of this thread where the system tells it, else wall-clock time.
+/// CPU time of this thread where the system tells it, else wall-clock time. The system counts in ticks of some
+/// milliseconds, so what is over in a few of them is timed by the clock on the wall.
 struct Clock {
     cpu: Option<f64>,
     wall: Instant,
@@ -71,7 +72,8 @@ impl Clock {
 
     fn seconds(&self) -> f64 {
         let wall = self.wall.elapsed().as_secs_f64();
-        self.cpu.zip(cpu_seconds()).map_or(wall, |(from, to)| to - from)
+        let cpu = self.cpu.zip(cpu_seconds()).map_or(wall, |(from, to)| to - from);
+        if wall < 0.1 { wall } else { cpu }
     }
 }
 
