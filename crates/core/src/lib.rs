@@ -29,6 +29,7 @@ mod interval;
 mod observation;
 mod schedule;
 mod source;
+mod time;
 mod trace;
 mod workload;
 
@@ -40,5 +41,6 @@ pub use interval::ExecutionInterval;
 pub use observation::{Observation, Outcome};
 pub use schedule::{Probe, Schedule};
 pub use source::SourceIdx;
+pub use time::Time;
 pub use trace::Changes;
 pub use workload::{Cei, CeiIdx, Need, ProfileIdx, Workload};

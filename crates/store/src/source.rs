@@ -1,0 +1,164 @@
+//! A watched source as a user sees it: where it is, how to read it, what it is worth, how it fares. Not what was
+//! captured from it.
+
+use dunlin_core::Time;
+
+use crate::{Error, SourceId};
+
+/// A source to be watched.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewSource {
+    /// Its address.
+    pub url: String,
+    /// What it is: `page`, `feed`, `json`, …, as whoever extracts calls it.
+    pub kind: String,
+    /// How to read it (selector, path, noise rules), as a JSON text; `{}` for the defaults.
+    pub recipe: String,
+    /// What its changes are worth against those of others; at least 0.
+    pub weight: f64,
+    /// How long a change stays visible on it, in the notation of the scheduler (`append`, `window:60`, …).
+    pub life: String,
+    /// How the worth of a change falls with delay, in the notation of the scheduler (`uniform`, `exp:0.9`, …).
+    pub urgency: String,
+    /// Words to find it by.
+    pub tags: Vec<String>,
+    /// When it was added.
+    pub created: Time,
+}
+
+impl NewSource {
+    /// A page of weight 1 with default life and urgency and no tags.
+    pub fn page(url: impl Into<String>, created: Time) -> Self {
+        Self {
+            url: url.into(),
+            kind: "page".to_owned(),
+            recipe: "{}".to_owned(),
+            weight: 1.0,
+            life: "overwrite".to_owned(),
+            urgency: "uniform".to_owned(),
+            tags: Vec::new(),
+            created,
+        }
+    }
+
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        check_weight(self.weight)?;
+        check_recipe(&self.recipe)
+    }
+}
+
+/// A stored source.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Source {
+    /// Its number.
+    pub id: SourceId,
+    /// What it was added as, with later edits.
+    pub spec: NewSource,
+    /// How it fares.
+    pub state: SourceState,
+    /// Since when a user has it paused.
+    pub paused: Option<Time>,
+}
+
+/// How a source fares, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceState {
+    /// In one word.
+    pub health: Health,
+    /// Why, for people; empty when there is nothing to say.
+    pub reason: String,
+    /// Since when.
+    pub since: Time,
+}
+
+/// How a source fares, in one word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Health {
+    /// It has not been looked at yet.
+    New,
+    /// The last look worked.
+    Well,
+    /// It cannot be read at present; looks go on.
+    Failing,
+    /// It must not or cannot be looked at until someone acts: forbidden, gone, an address that is not allowed.
+    Refused,
+}
+
+/// What to change about a source; `None` leaves it as it is.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SourceEdit {
+    /// A new address. Versions and changes captured so far stay.
+    pub url: Option<String>,
+    /// A new kind.
+    pub kind: Option<String>,
+    /// A new recipe.
+    pub recipe: Option<String>,
+    /// A new weight.
+    pub weight: Option<f64>,
+    /// A new life.
+    pub life: Option<String>,
+    /// A new urgency.
+    pub urgency: Option<String>,
+    /// New tags, in place of all old ones.
+    pub tags: Option<Vec<String>>,
+    /// A new state.
+    pub state: Option<SourceState>,
+    /// `Some(Some(time))` pauses, `Some(None)` resumes.
+    pub paused: Option<Option<Time>>,
+}
+
+impl SourceEdit {
+    pub(crate) fn apply(&self, source: &mut Source) -> Result<(), Error> {
+        fn replace<T: Clone>(field: &mut T, new: Option<&T>) {
+            if let Some(new) = new {
+                field.clone_from(new);
+            }
+        }
+        replace(&mut source.spec.url, self.url.as_ref());
+        replace(&mut source.spec.kind, self.kind.as_ref());
+        replace(&mut source.spec.recipe, self.recipe.as_ref());
+        replace(&mut source.spec.weight, self.weight.as_ref());
+        replace(&mut source.spec.life, self.life.as_ref());
+        replace(&mut source.spec.urgency, self.urgency.as_ref());
+        replace(&mut source.spec.tags, self.tags.as_ref());
+        replace(&mut source.state, self.state.as_ref());
+        replace(&mut source.paused, self.paused.as_ref());
+        source.spec.check()
+    }
+}
+
+/// Which sources to list, in the order of their numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceQuery {
+    /// Those after this one; the last of a page asks for the next page.
+    pub after: Option<SourceId>,
+    /// Only those at this address.
+    pub url: Option<String>,
+    /// Only those with this tag.
+    pub tag: Option<String>,
+    /// At most this many.
+    pub limit: u32,
+}
+
+impl SourceQuery {
+    /// The first `limit` sources of all.
+    pub const fn first(limit: u32) -> Self {
+        Self { after: None, url: None, tag: None, limit }
+    }
+}
+
+fn check_weight(weight: f64) -> Result<(), Error> {
+    if weight.is_finite() && weight >= 0.0 {
+        return Ok(());
+    }
+    Err(Error::BadValue { what: "weight", found: weight.to_string(), expected: "a number of at least 0" })
+}
+
+fn check_recipe(recipe: &str) -> Result<(), Error> {
+    let parsed = serde_json::from_str::<serde::de::IgnoredAny>(recipe);
+    parsed.map(|_| ()).map_err(|problem| Error::BadValue {
+        what: "recipe",
+        found: problem.to_string(),
+        expected: "a JSON text",
+    })
+}

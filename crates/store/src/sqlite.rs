@@ -1,0 +1,215 @@
+//! The store that needs no set-up: one `SQLite` database in a data directory, one thread that writes, a few
+//! connections that read. This file only says which function serves which call.
+
+mod captures;
+mod contents;
+mod failure;
+mod history;
+mod items;
+mod journal;
+mod lock;
+mod migrate;
+mod open;
+mod outbox;
+mod packing;
+mod prune;
+mod readers;
+mod remembered;
+mod sources;
+mod upkeep;
+mod writer;
+
+use std::path::{Path, PathBuf};
+
+use dunlin_core::Time;
+use rusqlite::Connection;
+
+use self::captures::Prepared;
+use self::lock::DirectoryLock;
+use self::readers::Readers;
+use self::writer::Writer;
+use crate::{
+    Capture, Change, ChangeQuery, CursorRange, Decision, DecisionQuery, Depth, Error, Findings, Item,
+    ItemScope, Lease, Message, NewDecision, NewMessage, NewSource, Note, ObservationQuery, Politeness,
+    Pruned, Receipt, Recorded, Retention, Source, SourceEdit, SourceId, SourceQuery, Statistics, Store,
+    StoredObservation, Version, VersionId, VersionQuery,
+};
+
+pub use self::open::{Durability, SqliteOptions};
+
+/// A store in a data directory of its own. Dropping it finishes what is queued and leaves one tidy file.
+#[derive(Debug)]
+pub struct SqliteStore {
+    // Dropped in this order: the writer can only tidy up when nobody reads, and the directory is free after that.
+    readers: Readers,
+    access: Access,
+    file: PathBuf,
+    _lock: Option<DirectoryLock>,
+}
+
+#[derive(Debug)]
+enum Access {
+    Write(Writer),
+    Read,
+}
+
+impl SqliteStore {
+    fn writer(&self) -> Result<&Writer, Error> {
+        match &self.access {
+            Access::Write(writer) => Ok(writer),
+            Access::Read => Err(Error::ReadOnly),
+        }
+    }
+
+    fn write<T, W>(&self, work: W) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        W: FnMut(&Connection) -> Result<T, Error> + Send + 'static,
+    {
+        self.writer()?.submit(work).wait()
+    }
+
+    fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T, Error>) -> Result<T, Error> {
+        self.readers.read(work)
+    }
+}
+
+impl Store for SqliteStore {
+    fn add_source(&self, source: NewSource) -> Result<SourceId, Error> {
+        source.check()?;
+        self.write(move |connection| sources::add(connection, &source))
+    }
+
+    fn source(&self, id: SourceId) -> Result<Option<Source>, Error> {
+        self.read(|connection| sources::get(connection, id))
+    }
+
+    fn sources(&self, query: &SourceQuery) -> Result<Vec<Source>, Error> {
+        self.read(|connection| sources::list(connection, query))
+    }
+
+    fn edit_source(&self, id: SourceId, edit: SourceEdit) -> Result<Source, Error> {
+        self.write(move |connection| sources::edit(connection, id, &edit))
+    }
+
+    fn remove_source(&self, id: SourceId) -> Result<(), Error> {
+        self.write(move |connection| sources::remove(connection, id))
+    }
+
+    fn record_captures(&self, captures: Vec<Capture>) -> Vec<Result<Recorded, Error>> {
+        let submit = |capture: Capture| -> Result<_, Error> {
+            let prepared = Prepared::new(capture)?;
+            Ok(self.writer()?.submit(move |connection| prepared.record(connection)))
+        };
+        // All are queued before the first is waited for, so that they share transactions.
+        let pending: Vec<_> = captures.into_iter().map(submit).collect();
+        pending.into_iter().map(|pending| pending?.wait()).collect()
+    }
+
+    fn changes(&self, query: &ChangeQuery) -> Result<Vec<Change>, Error> {
+        self.read(|connection| history::changes(connection, query))
+    }
+
+    fn cursor_range(&self) -> Result<CursorRange, Error> {
+        self.read(history::cursor_range)
+    }
+
+    fn versions(&self, query: &VersionQuery) -> Result<Vec<Version>, Error> {
+        self.read(|connection| history::versions(connection, query))
+    }
+
+    fn version(&self, id: VersionId) -> Result<Option<Version>, Error> {
+        self.read(|connection| history::version(connection, id))
+    }
+
+    fn content(&self, id: VersionId) -> Result<Vec<u8>, Error> {
+        self.read(|connection| history::content(connection, id))
+    }
+
+    fn items(&self, source: SourceId, scope: ItemScope) -> Result<Vec<Item>, Error> {
+        self.read(|connection| items::list(connection, source, scope))
+    }
+
+    fn notes(&self, source: SourceId) -> Result<Vec<Note>, Error> {
+        self.read(|connection| remembered::notes(connection, source))
+    }
+
+    fn observations(&self, query: &ObservationQuery) -> Result<Vec<StoredObservation>, Error> {
+        self.read(|connection| history::observations(connection, query))
+    }
+
+    fn remember_politeness(&self, politeness: Vec<Politeness>) -> Result<(), Error> {
+        self.write(move |connection| remembered::set_politeness(connection, &politeness))
+    }
+
+    fn politeness(&self) -> Result<Vec<Politeness>, Error> {
+        self.read(remembered::politeness)
+    }
+
+    fn append_decisions(&self, decisions: Vec<NewDecision>) -> Result<(), Error> {
+        self.write(move |connection| journal::append(connection, &decisions))
+    }
+
+    fn decisions(&self, query: &DecisionQuery) -> Result<Vec<Decision>, Error> {
+        self.read(|connection| journal::list(connection, query))
+    }
+
+    fn queue_messages(&self, queued: Time, messages: Vec<NewMessage>) -> Result<(), Error> {
+        if let Some(message) = messages.iter().find(|message| message.change.is_some()) {
+            let found = format!("about a change, key {}", message.key);
+            return Err(Error::BadValue {
+                what: "message",
+                found,
+                expected: "one that belongs to no capture",
+            });
+        }
+        self.write(move |connection| {
+            messages.iter().try_for_each(|message| outbox::add(connection, queued, None, None, message))
+        })
+    }
+
+    fn lease_messages(&self, lease: Lease) -> Result<Vec<Message>, Error> {
+        self.write(move |connection| outbox::lease(connection, &lease))
+    }
+
+    fn next_message_due(&self) -> Result<Option<Time>, Error> {
+        self.read(outbox::next_due)
+    }
+
+    fn acknowledge_message(&self, receipt: Receipt) -> Result<(), Error> {
+        self.write(move |connection| outbox::acknowledge(connection, receipt))
+    }
+
+    fn postpone_message(&self, receipt: Receipt, due: Time, error: String) -> Result<(), Error> {
+        self.write(move |connection| outbox::postpone(connection, receipt, due, &error))
+    }
+
+    fn setting(&self, name: &str) -> Result<Option<String>, Error> {
+        self.read(|connection| remembered::setting(connection, name))
+    }
+
+    fn set_setting(&self, name: &str, value: Option<String>) -> Result<(), Error> {
+        let name = name.to_owned();
+        self.write(move |connection| remembered::set_setting(connection, &name, value.as_deref()))
+    }
+
+    fn statistics(&self) -> Result<Statistics, Error> {
+        self.read(|connection| upkeep::statistics(connection, &self.file))
+    }
+
+    fn check(&self, depth: Depth) -> Result<Findings, Error> {
+        self.read(|connection| upkeep::check(connection, depth))
+    }
+
+    fn prune(&self, retention: Retention) -> Result<Pruned, Error> {
+        prune::prune(self.writer()?, retention)
+    }
+
+    fn compact(&self) -> Result<(), Error> {
+        self.writer()?.submit_alone(upkeep::compact).wait()
+    }
+
+    fn back_up(&self, to: &Path) -> Result<(), Error> {
+        self.readers.with_connection(|connection| upkeep::back_up(connection, to))
+    }
+}

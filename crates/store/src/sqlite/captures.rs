@@ -1,0 +1,187 @@
+//! Recording a capture: everything one probe brought, inside the transaction of the caller.
+
+use dunlin_core::Time;
+use rusqlite::{Connection, OptionalExtension as _, params};
+use serde::{Deserialize, Serialize};
+
+use super::{contents, items, outbox, remembered, sources};
+use crate::{
+    Capture, ContentHash, Cursor, Error, Fault, NewChange, NewVersion, Outcome, Recorded, Repeated, SourceId,
+    VersionId,
+};
+
+/// A capture with what can be computed before the transaction begins.
+pub(super) struct Prepared {
+    capture: Capture,
+    hash: Option<ContentHash>,
+}
+
+impl Prepared {
+    /// Checks and hashes, on the thread of the caller.
+    pub(super) fn new(capture: Capture) -> Result<Self, Error> {
+        capture.check()?;
+        let hash = capture.version.as_ref().map(|version| ContentHash::of(&version.content));
+        Ok(Self { capture, hash })
+    }
+
+    /// Stores it all, unless its probe is known.
+    pub(super) fn record(&self, connection: &Connection) -> Result<Recorded, Error> {
+        let capture = &self.capture;
+        if let Some(earlier) = earlier(connection, capture)? {
+            return Ok(earlier);
+        }
+        sources::demand(connection, capture.source)?;
+        let version = match (&capture.version, self.hash) {
+            (Some(version), Some(hash)) => Some(add_version(connection, capture, version, hash)?),
+            _ => None,
+        };
+        if let Some(items) = &capture.items {
+            items::replace(connection, capture.source, capture.at, items)?;
+        }
+        let mut cursors = Vec::with_capacity(capture.changes.len());
+        for change in &capture.changes {
+            cursors.push(add_change(connection, capture, version, change)?);
+        }
+        for message in &capture.messages {
+            let cursor = message.change.and_then(|index| cursors.get(index)).copied();
+            outbox::add(connection, capture.at, Some(capture.source), cursor, message)?;
+        }
+        remembered::set_notes(connection, capture.source, &capture.notes)?;
+        remembered::set_politeness(connection, &capture.politeness)?;
+        if let Some(state) = &capture.state {
+            sources::set_state(connection, capture.source, state)?;
+        }
+        let ends = cursors.first().copied().zip(cursors.last().copied());
+        let recorded = Recorded { version, cursors: ends, repeated: Repeated::No };
+        add_observation(connection, capture, &recorded)?;
+        Ok(recorded)
+    }
+}
+
+/// What the capture got when it was recorded before.
+fn earlier(connection: &Connection, capture: &Capture) -> Result<Option<Recorded>, Error> {
+    let mut find = connection.prepare_cached(
+        "SELECT version, first_cursor, last_cursor FROM observation WHERE source = ?1 AND probe = ?2",
+    )?;
+    let found = find
+        .query_row(params![capture.source.0, capture.probe.0.cast_signed()], |row| {
+            let first: Option<i64> = row.get(1)?;
+            let last: Option<i64> = row.get(2)?;
+            Ok(Recorded {
+                version: row.get::<_, Option<i64>>(0)?.map(VersionId),
+                cursors: first.zip(last).map(|(first, last)| (Cursor(first), Cursor(last))),
+                repeated: Repeated::Yes,
+            })
+        })
+        .optional()?;
+    Ok(found)
+}
+
+/// A new version, or the newest one if nothing is different.
+fn add_version(
+    connection: &Connection,
+    capture: &Capture,
+    version: &NewVersion,
+    hash: ContentHash,
+) -> Result<VersionId, Error> {
+    let newest = newest(connection, capture.source)?;
+    if let Some(newest) = newest.as_ref().filter(|newest| newest.hash == hash) {
+        return Ok(newest.version);
+    }
+    let content = contents::store(connection, &version.content, hash, newest.map(|newest| newest.content))?;
+    connection
+        .prepare_cached("INSERT INTO version (source, at, content, media_type) VALUES (?1, ?2, ?3, ?4)")?
+        .execute(params![capture.source.0, capture.at.micros(), content, version.media_type])?;
+    Ok(VersionId(connection.last_insert_rowid()))
+}
+
+struct Newest {
+    version: VersionId,
+    content: i64,
+    hash: ContentHash,
+}
+
+fn newest(connection: &Connection, source: SourceId) -> Result<Option<Newest>, Error> {
+    let mut select = connection.prepare_cached(
+        "SELECT version.id, content.id, content.hash FROM version JOIN content ON content.id = version.content
+         WHERE version.source = ?1 ORDER BY version.id DESC LIMIT 1",
+    )?;
+    let newest = select.query_row([source.0], |row| {
+        let hash = ContentHash(row.get(2)?);
+        Ok(Newest { version: VersionId(row.get(0)?), content: row.get(1)?, hash })
+    });
+    Ok(newest.optional()?)
+}
+
+fn add_change(
+    connection: &Connection,
+    capture: &Capture,
+    version: Option<VersionId>,
+    change: &NewChange,
+) -> Result<Cursor, Error> {
+    connection
+        .prepare_cached(
+            "INSERT INTO change (source, version, detected, kind, item, summary, detail, happened_after,
+             happened_before) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        )?
+        .execute(params![
+            capture.source.0,
+            version.map(|version| version.0),
+            capture.at.micros(),
+            change.kind,
+            change.item,
+            change.summary,
+            change.detail,
+            change.happened_after.map(Time::micros),
+            change.happened_before.micros(),
+        ])?;
+    Ok(Cursor(connection.last_insert_rowid()))
+}
+
+fn add_observation(connection: &Connection, capture: &Capture, recorded: &Recorded) -> Result<(), Error> {
+    let evidence: Vec<i64> = capture.evidence.iter().map(|time| time.micros()).collect();
+    connection
+        .prepare_cached(
+            "INSERT INTO observation (source, probe, at, outcome, evidence, version, first_cursor, last_cursor)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        )?
+        .execute(params![
+            capture.source.0,
+            capture.probe.0.cast_signed(),
+            capture.at.micros(),
+            postcard::to_allocvec(&WrittenOutcome::from(&capture.outcome))?,
+            postcard::to_allocvec(&evidence)?,
+            recorded.version.map(|version| version.0),
+            recorded.cursors.map(|(first, _)| first.0),
+            recorded.cursors.map(|(_, last)| last.0),
+        ])?;
+    Ok(())
+}
+
+/// An outcome as it is on disk. Variants are numbered by their order: add at the end, never remove.
+#[derive(Serialize, Deserialize)]
+pub(super) enum WrittenOutcome {
+    Changed,
+    Unchanged,
+    Failed { fault: Fault, reason: String },
+}
+
+impl From<&Outcome> for WrittenOutcome {
+    fn from(outcome: &Outcome) -> Self {
+        match outcome {
+            Outcome::Changed => Self::Changed,
+            Outcome::Unchanged => Self::Unchanged,
+            Outcome::Failed { fault, reason } => Self::Failed { fault: *fault, reason: reason.clone() },
+        }
+    }
+}
+
+impl From<WrittenOutcome> for Outcome {
+    fn from(outcome: WrittenOutcome) -> Self {
+        match outcome {
+            WrittenOutcome::Changed => Self::Changed,
+            WrittenOutcome::Unchanged => Self::Unchanged,
+            WrittenOutcome::Failed { fault, reason } => Self::Failed { fault, reason },
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! One process per data directory. The lock is the system's and dies with the process, however that ends; the
+//! file only carries it, and tells who holds it.
+
+use std::fs::{self, File, TryLockError};
+use std::io::{Read as _, Seek as _, Write as _};
+use std::path::Path;
+
+use crate::Error;
+
+const FILE: &str = "dunlin.lock";
+
+/// Holds a data directory for as long as it lives.
+#[derive(Debug)]
+pub(super) struct DirectoryLock {
+    _file: File,
+}
+
+impl DirectoryLock {
+    /// Takes the directory, creating it if need be, or says who has it.
+    pub(super) fn take(directory: &Path) -> Result<Self, Error> {
+        let failed =
+            |reason: std::io::Error| Error::system(format!("opening {}", directory.display()), &reason);
+        create_private(directory).map_err(failed)?;
+        let path = directory.join(FILE);
+        let mut options = File::options();
+        let mut file =
+            options.read(true).write(true).create(true).truncate(false).open(&path).map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let mut holder = String::new();
+                let read = file.read_to_string(&mut holder);
+                let process = read.ok().and_then(|_| holder.trim().parse().ok());
+                return Err(Error::InUse { directory: directory.to_owned(), process });
+            }
+            Err(TryLockError::Error(reason)) => return Err(failed(reason)),
+        }
+        // Only for the message above; a full disk must not keep the service from starting to prune.
+        let _ = file
+            .set_len(0)
+            .and_then(|()| file.rewind())
+            .and_then(|()| writeln!(file, "{}", std::process::id()));
+        Ok(Self { _file: file })
+    }
+}
+
+/// Creates the directory for its owner alone: what is watched, and what was on it, is nobody else's business.
+fn create_private(directory: &Path) -> std::io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(directory)
+}

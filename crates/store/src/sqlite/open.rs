@@ -1,0 +1,140 @@
+//! Opening a data directory: the lock, the settings of the database, its schema.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::Connection;
+
+use super::lock::DirectoryLock;
+use super::migrate;
+use super::readers::Readers;
+use super::writer::Writer;
+use super::{Access, SqliteStore};
+use crate::Error;
+
+/// The database inside the data directory.
+const FILE: &str = "dunlin.db";
+
+/// Versions of a page or two with their neighbours fit in one page; measured as the best size for such rows.
+const PAGE_BYTES: u64 = 16_384;
+
+/// Through `SQLite` 3.51.2, a checkpoint at the wrong moment could damage a database in WAL mode.
+const OLDEST_SAFE_LIBRARY: (i32, &str) = (3_051_003, "3.51.3");
+
+/// What a write has survived when it is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Durability {
+    /// The end of the process, however sudden. After a power failure the last moments may be missing; what is there
+    /// is whole. Much faster on disks that take long to sync.
+    #[default]
+    Process,
+    /// A power failure too: every commit waits for the disk.
+    Power,
+}
+
+/// How a store is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SqliteOptions {
+    /// What a write has survived when it is answered.
+    pub durability: Durability,
+    /// The most bytes the database may take; beyond that, writing fails as on a full disk.
+    pub size_limit: Option<u64>,
+    /// How many threads may read at once; more have to wait.
+    pub readers: usize,
+    /// How many writes may be queued; more have to wait.
+    pub queue: usize,
+    /// The most writes that share a transaction.
+    pub batch: usize,
+    /// How long to wait for a database that another program has locked, such as a backup tool.
+    pub busy_timeout: Duration,
+}
+
+impl Default for SqliteOptions {
+    fn default() -> Self {
+        Self {
+            durability: Durability::Process,
+            size_limit: None,
+            readers: 4,
+            queue: 1024,
+            batch: 1000,
+            busy_timeout: Duration::from_secs(10),
+        }
+    }
+}
+
+impl SqliteStore {
+    /// Opens or creates the store in `directory`, and keeps others out until it is dropped.
+    pub fn open(directory: &Path) -> Result<Self, Error> {
+        Self::open_with(directory, SqliteOptions::default())
+    }
+
+    /// Opens or creates the store in `directory`, and keeps others out until it is dropped.
+    pub fn open_with(directory: &Path, options: SqliteOptions) -> Result<Self, Error> {
+        check_library()?;
+        let lock = DirectoryLock::take(directory)?;
+        let file = directory.join(FILE);
+        let mut connection = Connection::open(&file)?;
+        connection.busy_timeout(options.busy_timeout)?;
+        // Only a new file takes the page size, and only before anything else is asked of it.
+        connection.pragma_update(None, "page_size", PAGE_BYTES.cast_signed())?;
+        migrate::bring_up_to_date(&mut connection, migrate::STEPS, &file)?;
+        configure(&connection, options)?;
+        Ok(Self {
+            readers: Readers::new(file.clone(), options.readers, options.busy_timeout),
+            access: Access::Write(Writer::start(connection, options.queue, options.batch)?),
+            file,
+            _lock: Some(lock),
+        })
+    }
+
+    /// Opens the store in `directory` for reading only, beside a service that is running or when none is.
+    pub fn open_read_only(directory: &Path) -> Result<Self, Error> {
+        check_library()?;
+        let options = SqliteOptions::default();
+        let file = existing(directory)?;
+        let readers = Readers::new(file.clone(), options.readers, options.busy_timeout);
+        readers.with_connection(|connection| migrate::check_current(connection, migrate::STEPS, &file))?;
+        Ok(Self { readers, access: Access::Read, file, _lock: None })
+    }
+}
+
+fn configure(connection: &Connection, options: SqliteOptions) -> Result<(), Error> {
+    let mode: String = connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
+    if mode != "wal" {
+        let reason = format!("journal mode {mode} instead of wal: the file system may not support it");
+        return Err(Error::System { doing: "opening the database".to_owned(), reason });
+    }
+    let synchronous = match options.durability {
+        Durability::Process => "NORMAL",
+        Durability::Power => "FULL",
+    };
+    connection.pragma_update(None, "synchronous", synchronous)?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    // After a burst the log is cut back to this, instead of keeping its largest size for ever.
+    connection.pragma_update(None, "journal_size_limit", 64 << 20)?;
+    if let Some(bytes) = options.size_limit {
+        let page: i64 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
+        let pages = i64::try_from(bytes).unwrap_or(i64::MAX) / page.max(1);
+        // Answers with the limit in force.
+        connection.pragma_update_and_check(None, "max_page_count", pages.max(1), |_| Ok(()))?;
+    }
+    connection.set_prepared_statement_cache_capacity(64);
+    Ok(())
+}
+
+fn existing(directory: &Path) -> Result<PathBuf, Error> {
+    let file = directory.join(FILE);
+    match file.try_exists() {
+        Ok(true) => Ok(file),
+        Ok(false) => Err(Error::NoStore { directory: directory.to_owned() }),
+        Err(reason) => Err(Error::system(format!("opening {}", file.display()), &reason)),
+    }
+}
+
+fn check_library() -> Result<(), Error> {
+    let (number, expected) = OLDEST_SAFE_LIBRARY;
+    if rusqlite::version_number() < number {
+        return Err(Error::UnsafeLibrary { found: rusqlite::version().to_owned(), expected });
+    }
+    Ok(())
+}

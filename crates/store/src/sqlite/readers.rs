@@ -1,0 +1,98 @@
+//! A few connections for reading, shared by all threads. In WAL mode readers neither wait for the writer nor keep
+//! it waiting.
+
+use std::path::PathBuf;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use crate::Error;
+
+/// The connections that are idle, and how many more may be opened.
+#[derive(Debug)]
+pub(super) struct Readers {
+    file: PathBuf,
+    busy_timeout: Duration,
+    pool: Mutex<Pool>,
+    returned: Condvar,
+}
+
+#[derive(Debug)]
+struct Pool {
+    idle: Vec<Connection>,
+    unopened: usize,
+}
+
+impl Readers {
+    pub(super) fn new(file: PathBuf, at_most: usize, busy_timeout: Duration) -> Self {
+        let pool = Pool { idle: Vec::new(), unopened: at_most.max(1) };
+        Self { file, busy_timeout, pool: Mutex::new(pool), returned: Condvar::new() }
+    }
+
+    /// Runs `work` on one state of the database: what is written meanwhile stays out of sight.
+    pub(super) fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T, Error>) -> Result<T, Error> {
+        self.with_connection(|connection| {
+            let snapshot = connection.unchecked_transaction()?;
+            let result = work(&snapshot)?;
+            snapshot.finish()?;
+            Ok(result)
+        })
+    }
+
+    /// Runs `work` on a connection that is in no transaction.
+    pub(super) fn with_connection<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let borrowed = Borrowed { readers: self, connection: Some(self.take()?) };
+        let connection = borrowed.connection.as_ref().expect("it is taken out only by drop");
+        work(connection)
+    }
+
+    fn take(&self) -> Result<Connection, Error> {
+        let mut pool = self.pool();
+        loop {
+            if let Some(connection) = pool.idle.pop() {
+                return Ok(connection);
+            }
+            if pool.unopened > 0 {
+                pool.unopened -= 1;
+                drop(pool);
+                return self.open().inspect_err(|_| {
+                    self.pool().unopened += 1;
+                    self.returned.notify_one();
+                });
+            }
+            pool = self.returned.wait(pool).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn open(&self) -> Result<Connection, Error> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(&self.file, flags)?;
+        connection.busy_timeout(self.busy_timeout)?;
+        connection.set_prepared_statement_cache_capacity(64);
+        Ok(connection)
+    }
+
+    /// A panic while the lock is held leaves two counters as they were, so poison means nothing here.
+    fn pool(&self) -> MutexGuard<'_, Pool> {
+        self.pool.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Gives the connection back even when the work panics.
+struct Borrowed<'a> {
+    readers: &'a Readers,
+    connection: Option<Connection>,
+}
+
+impl Drop for Borrowed<'_> {
+    fn drop(&mut self) {
+        if let Some(connection) = self.connection.take() {
+            self.readers.pool().idle.push(connection);
+            self.readers.returned.notify_one();
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Sources in their table.
+
+use dunlin_core::Time;
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+
+use super::contents;
+use crate::{Error, Health, NewSource, Source, SourceEdit, SourceId, SourceQuery, SourceState};
+
+const COLUMNS: &str =
+    "id, url, kind, recipe, weight, life, urgency, tags, created, health, reason, since, paused";
+
+pub(super) fn add(connection: &Connection, new: &NewSource) -> Result<SourceId, Error> {
+    connection
+        .prepare_cached(
+            "INSERT INTO source (url, kind, recipe, weight, life, urgency, tags, created, health, reason, since)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, '', ?8)",
+        )?
+        .execute(params![
+            new.url,
+            new.kind,
+            new.recipe,
+            new.weight,
+            new.life,
+            new.urgency,
+            tags_to_json(&new.tags)?,
+            new.created.micros(),
+            health_to_text(Health::New),
+        ])?;
+    Ok(SourceId(connection.last_insert_rowid()))
+}
+
+pub(super) fn get(connection: &Connection, id: SourceId) -> Result<Option<Source>, Error> {
+    let mut select = connection.prepare_cached(&format!("SELECT {COLUMNS} FROM source WHERE id = ?1"))?;
+    select.query_row([id.0], |row| Ok(read(row))).optional()?.transpose()
+}
+
+pub(super) fn list(connection: &Connection, query: &SourceQuery) -> Result<Vec<Source>, Error> {
+    let by_url = if query.url.is_some() { "url = ?2" } else { "?2 IS NULL" };
+    let mut select = connection.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM source WHERE id > ?1 AND {by_url}
+         AND (?3 IS NULL OR EXISTS (SELECT 1 FROM json_each(tags) WHERE value = ?3))
+         ORDER BY id LIMIT ?4"
+    ))?;
+    let after = query.after.map_or(0, |after| after.0);
+    let rows = select.query_map(params![after, query.url, query.tag, query.limit], |row| Ok(read(row)))?;
+    rows.map(|row| row?).collect()
+}
+
+pub(super) fn edit(connection: &Connection, id: SourceId, edit: &SourceEdit) -> Result<Source, Error> {
+    let mut source = get(connection, id)?.ok_or(Error::NoSuchSource(id))?;
+    edit.apply(&mut source)?;
+    connection
+        .prepare_cached(
+            "UPDATE source SET url = ?2, kind = ?3, recipe = ?4, weight = ?5, life = ?6, urgency = ?7, tags = ?8,
+             health = ?9, reason = ?10, since = ?11, paused = ?12 WHERE id = ?1",
+        )?
+        .execute(params![
+            id.0,
+            source.spec.url,
+            source.spec.kind,
+            source.spec.recipe,
+            source.spec.weight,
+            source.spec.life,
+            source.spec.urgency,
+            tags_to_json(&source.spec.tags)?,
+            health_to_text(source.state.health),
+            source.state.reason,
+            source.state.since.micros(),
+            source.paused.map(Time::micros),
+        ])?;
+    Ok(source)
+}
+
+pub(super) fn set_state(connection: &Connection, id: SourceId, state: &SourceState) -> Result<(), Error> {
+    connection
+        .prepare_cached("UPDATE source SET health = ?2, reason = ?3, since = ?4 WHERE id = ?1")?
+        .execute(params![id.0, health_to_text(state.health), state.reason, state.since.micros()])?;
+    Ok(())
+}
+
+/// What belongs to it goes by the references of the schema; contents are shared, and go if nobody else has them.
+pub(super) fn remove(connection: &Connection, id: SourceId) -> Result<(), Error> {
+    let mut contents_of =
+        connection.prepare_cached("SELECT DISTINCT content FROM version WHERE source = ?1")?;
+    let contents = contents_of.query_map([id.0], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    let removed = connection.prepare_cached("DELETE FROM source WHERE id = ?1")?.execute([id.0])?;
+    if removed == 0 {
+        return Err(Error::NoSuchSource(id));
+    }
+    contents::remove_unneeded(connection, contents)?;
+    Ok(())
+}
+
+pub(super) fn demand(connection: &Connection, id: SourceId) -> Result<(), Error> {
+    let mut find = connection.prepare_cached("SELECT 1 FROM source WHERE id = ?1")?;
+    if find.exists([id.0])? { Ok(()) } else { Err(Error::NoSuchSource(id)) }
+}
+
+fn read(row: &Row<'_>) -> Result<Source, Error> {
+    let tags: String = row.get(7)?;
+    let tags = serde_json::from_str(&tags)
+        .map_err(|problem| Error::damaged(format!("the tags of a source cannot be read: {problem}")))?;
+    let health: String = row.get(9)?;
+    Ok(Source {
+        id: SourceId(row.get(0)?),
+        spec: NewSource {
+            url: row.get(1)?,
+            kind: row.get(2)?,
+            recipe: row.get(3)?,
+            weight: row.get(4)?,
+            life: row.get(5)?,
+            urgency: row.get(6)?,
+            tags,
+            created: Time::from_micros(row.get(8)?),
+        },
+        state: SourceState {
+            health: health_from_text(&health)?,
+            reason: row.get(10)?,
+            since: Time::from_micros(row.get(11)?),
+        },
+        paused: row.get::<_, Option<i64>>(12)?.map(Time::from_micros),
+    })
+}
+
+fn tags_to_json(tags: &[String]) -> Result<String, Error> {
+    serde_json::to_string(tags).map_err(|problem| Error::Bug { what: problem.to_string() })
+}
+
+const fn health_to_text(health: Health) -> &'static str {
+    match health {
+        Health::New => "new",
+        Health::Well => "well",
+        Health::Failing => "failing",
+        Health::Refused => "refused",
+    }
+}
+
+fn health_from_text(text: &str) -> Result<Health, Error> {
+    [Health::New, Health::Well, Health::Failing, Health::Refused]
+        .into_iter()
+        .find(|health| health_to_text(*health) == text)
+        .ok_or_else(|| Error::damaged(format!("a source has the unknown state {text}")))
+}

@@ -1,0 +1,95 @@
+//! What every store can do, whatever database is underneath. The promises made here are checked by one suite of
+//! tests that runs against each.
+
+use std::path::Path;
+
+use dunlin_core::Time;
+
+use crate::{
+    Capture, Change, ChangeQuery, CursorRange, Decision, DecisionQuery, Depth, Error, Findings, Item,
+    ItemScope, Lease, Message, NewDecision, NewMessage, NewSource, Note, ObservationQuery, Politeness,
+    Pruned, Receipt, Recorded, Retention, Source, SourceEdit, SourceId, SourceQuery, Statistics,
+    StoredObservation, Version, VersionId, VersionQuery,
+};
+
+/// A store. Calls block until they are done; a call that writes returns when what it wrote would survive the end
+/// of the process. Any number of threads may call at once. Times are arguments: a store has no clock.
+pub trait Store: Send + Sync {
+    /// Adds a source. The same address may be watched in several ways.
+    fn add_source(&self, source: NewSource) -> Result<SourceId, Error>;
+    /// A source by its number.
+    fn source(&self, id: SourceId) -> Result<Option<Source>, Error>;
+    /// Sources, by number.
+    fn sources(&self, query: &SourceQuery) -> Result<Vec<Source>, Error>;
+    /// Changes a source and gives it back as it is now.
+    fn edit_source(&self, id: SourceId, edit: SourceEdit) -> Result<Source, Error>;
+    /// Removes a source with everything captured from it. Messages about it that wait are still delivered, and the
+    /// cursors of its changes are not given again.
+    fn remove_source(&self, id: SourceId) -> Result<(), Error>;
+
+    /// Stores captures in the order given, each as a whole or not at all, whatever becomes of the others; the
+    /// answers are in the same order. See [`Capture`].
+    fn record_captures(&self, captures: Vec<Capture>) -> Vec<Result<Recorded, Error>>;
+    /// Stores one capture, as a whole or not at all.
+    fn record_capture(&self, capture: Capture) -> Result<Recorded, Error> {
+        self.record_captures(vec![capture]).pop().unwrap_or(Err(Error::Closed))
+    }
+
+    /// Changes, by cursor.
+    fn changes(&self, query: &ChangeQuery) -> Result<Vec<Change>, Error>;
+    /// From which cursor to which there are changes.
+    fn cursor_range(&self) -> Result<CursorRange, Error>;
+    /// Versions of a source, newest first.
+    fn versions(&self, query: &VersionQuery) -> Result<Vec<Version>, Error>;
+    /// A version by its number.
+    fn version(&self, id: VersionId) -> Result<Option<Version>, Error>;
+    /// The newest version of a source.
+    fn newest_version(&self, source: SourceId) -> Result<Option<Version>, Error> {
+        Ok(self.versions(&VersionQuery { source, before: None, limit: 1 })?.pop())
+    }
+    /// The content of a version, compared with its hash.
+    fn content(&self, id: VersionId) -> Result<Vec<u8>, Error>;
+    /// Items of a source.
+    fn items(&self, source: SourceId, scope: ItemScope) -> Result<Vec<Item>, Error>;
+    /// What is remembered about a source, by name.
+    fn notes(&self, source: SourceId) -> Result<Vec<Note>, Error>;
+    /// Observations, in the order in which they were stored.
+    fn observations(&self, query: &ObservationQuery) -> Result<Vec<StoredObservation>, Error>;
+
+    /// Remembers politeness outside a capture; an empty state forgets the scope.
+    fn remember_politeness(&self, politeness: Vec<Politeness>) -> Result<(), Error>;
+    /// Everything remembered about hosts, by scope.
+    fn politeness(&self) -> Result<Vec<Politeness>, Error>;
+
+    /// Writes decisions to the journal, all or none.
+    fn append_decisions(&self, decisions: Vec<NewDecision>) -> Result<(), Error>;
+    /// Decisions, in the order in which they were written.
+    fn decisions(&self, query: &DecisionQuery) -> Result<Vec<Decision>, Error>;
+
+    /// Queues messages that no capture brings (a test of a hook), all or none. Their `change` must be `None`.
+    fn queue_messages(&self, queued: Time, messages: Vec<NewMessage>) -> Result<(), Error>;
+    /// Takes due messages for delivery, the longest waiting first.
+    fn lease_messages(&self, lease: Lease) -> Result<Vec<Message>, Error>;
+    /// When the next message is due or its lease ends; `None` when nothing waits.
+    fn next_message_due(&self) -> Result<Option<Time>, Error>;
+    /// Removes a delivered message. Doing so twice, or after the lease, is fine: it was delivered.
+    fn acknowledge_message(&self, receipt: Receipt) -> Result<(), Error>;
+    /// Gives a message back for another attempt at `due`. Without effect if another attempt has begun meanwhile.
+    fn postpone_message(&self, receipt: Receipt, due: Time, error: String) -> Result<(), Error>;
+
+    /// A setting, as a JSON text.
+    fn setting(&self, name: &str) -> Result<Option<String>, Error>;
+    /// Sets a setting to a JSON text, or forgets it.
+    fn set_setting(&self, name: &str, value: Option<String>) -> Result<(), Error>;
+
+    /// How much there is. Reads every table, so it is for people, not for every request.
+    fn statistics(&self) -> Result<Statistics, Error>;
+    /// Checks the store. Problems are findings; an error means that checking failed.
+    fn check(&self, depth: Depth) -> Result<Findings, Error>;
+    /// Removes what may go, a little at a time, so that captures are recorded in between.
+    fn prune(&self, retention: Retention) -> Result<Pruned, Error>;
+    /// Gives free space back to the disk. Writing waits meanwhile.
+    fn compact(&self) -> Result<(), Error>;
+    /// Copies the store as it is at this moment into a new file, complete or not there. Writing goes on meanwhile.
+    fn back_up(&self, to: &Path) -> Result<(), Error>;
+}

@@ -1,0 +1,63 @@
+//! What every store promises. Each promise is a function of a way to make an empty store, so that another database
+//! joins by giving that way to `contract_suite!`.
+
+pub(crate) mod captures;
+pub(crate) mod contents;
+pub(crate) mod journal;
+pub(crate) mod outbox;
+pub(crate) mod sources;
+pub(crate) mod upkeep;
+
+use dunlin_store::Store;
+
+/// Makes an empty store, a new one at each call.
+pub(crate) type Fresh<'a> = &'a dyn Fn() -> Box<dyn Store>;
+
+/// One test for each promise; `$run` is a function that makes stores and hands the way to the promise.
+macro_rules! contract_suite {
+    ($run:path) => {
+        promises! { $run;
+            sources::what_was_added_reads_back,
+            sources::pages_follow_each_other,
+            sources::edits_change_what_they_name,
+            sources::nonsense_is_refused,
+            sources::a_removed_source_takes_its_captures_along,
+            captures::a_capture_is_stored_whole,
+            captures::a_capture_recorded_again_counts_once,
+            captures::a_capture_that_fails_leaves_nothing,
+            captures::cursors_have_no_holes_even_after_failures,
+            captures::cursors_are_never_given_twice,
+            captures::changes_are_read_from_a_cursor_on,
+            captures::items_keep_their_order_and_first_sight,
+            captures::observations_say_how_it_went,
+            captures::many_threads_lose_nothing_and_double_nothing,
+            contents::the_same_content_makes_no_version,
+            contents::contents_that_come_back_are_stored_once,
+            contents::long_histories_read_back_and_stay_small,
+            contents::contents_of_every_size_read_back,
+            journal::decisions_are_read_by_source_and_time,
+            journal::politeness_is_remembered_by_scope,
+            journal::settings_and_notes_are_replaced,
+            outbox::a_message_is_delivered_until_acknowledged,
+            outbox::a_lease_keeps_others_out_until_it_ends,
+            outbox::a_late_failure_does_not_disturb_the_next_attempt,
+            outbox::a_key_that_waits_is_not_queued_again,
+            outbox::messages_outlive_their_source,
+            upkeep::the_newest_version_is_never_pruned,
+            upkeep::pruning_keeps_what_deltas_need,
+            upkeep::pruning_by_age_touches_only_what_is_named,
+            upkeep::statistics_count_what_is_there,
+        }
+    };
+}
+
+macro_rules! promises {
+    ($run:path; $($module:ident :: $promise:ident),* $(,)?) => {
+        $(
+            #[test]
+            fn $promise() {
+                $run(crate::contract::$module::$promise);
+            }
+        )*
+    };
+}

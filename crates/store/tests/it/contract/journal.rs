@@ -1,0 +1,69 @@
+//! Promises about what is written down for later: decisions, politeness, settings, notes.
+
+use dunlin_store::{DecisionQuery, NewDecision, Note, Politeness, Retention};
+
+use super::Fresh;
+use crate::given::{self, time};
+
+pub(crate) fn decisions_are_read_by_source_and_time(fresh: Fresh<'_>) {
+    let store = fresh();
+    let a = store.add_source(given::source("a")).unwrap();
+    let b = store.add_source(given::source("b")).unwrap();
+    let decision = |second, source| NewDecision {
+        at: time(second),
+        source,
+        reason: format!("reason {second}"),
+        figures: vec![0, 255, second.to_le_bytes()[0]],
+    };
+    let written = [decision(1, Some(a)), decision(2, None), decision(3, Some(b)), decision(4, Some(a))];
+    store.append_decisions(written[..3].to_vec()).unwrap();
+    store.append_decisions(written[3..].to_vec()).unwrap();
+    let read = |query: DecisionQuery| -> Vec<NewDecision> {
+        store.decisions(&query).unwrap().into_iter().map(|found| found.decision).collect()
+    };
+    let all = DecisionQuery::first(100);
+    assert_eq!(read(all), written);
+    assert_eq!(read(DecisionQuery { source: Some(a), ..all }), [written[0].clone(), written[3].clone()]);
+    assert_eq!(read(DecisionQuery { since: Some(time(2)), until: Some(time(4)), ..all }), written[1..3]);
+    let second = store.decisions(&DecisionQuery::first(2)).unwrap()[1].id;
+    assert_eq!(read(DecisionQuery { after: Some(second), ..all }), written[2..]);
+
+    let pruned = store.prune(Retention { decisions_before: Some(time(3)), ..Retention::default() }).unwrap();
+    assert_eq!(pruned.decisions, 2);
+    assert_eq!(read(all), written[2..]);
+    // A replay still needs to know whom it was about.
+    store.remove_source(a).unwrap();
+    assert_eq!(read(all), written[2..]);
+}
+
+pub(crate) fn politeness_is_remembered_by_scope(fresh: Fresh<'_>) {
+    let store = fresh();
+    let source = store.add_source(given::source("a")).unwrap();
+    let about = |scope: &str, state: &[u8]| Politeness { scope: scope.to_owned(), state: state.to_vec() };
+    store.remember_politeness(vec![about("b", b"1"), about("a", b"1"), about("c", b"1")]).unwrap();
+    let mut capture = given::probe(source, 1);
+    capture.politeness = vec![about("b", b"2")];
+    store.record_capture(capture).unwrap();
+    store.remember_politeness(vec![about("c", b"")]).unwrap();
+    assert_eq!(store.politeness().unwrap(), [about("a", b"1"), about("b", b"2")]);
+}
+
+pub(crate) fn settings_and_notes_are_replaced(fresh: Fresh<'_>) {
+    let store = fresh();
+    assert_eq!(store.setting("budget").unwrap(), None);
+    store.set_setting("budget", Some("1".to_owned())).unwrap();
+    store.set_setting("budget", Some("2".to_owned())).unwrap();
+    assert_eq!(store.setting("budget").unwrap().as_deref(), Some("2"));
+    store.set_setting("budget", None).unwrap();
+    assert_eq!(store.setting("budget").unwrap(), None);
+
+    let source = store.add_source(given::source("a")).unwrap();
+    let note = |name: &str, value: &[u8]| Note { name: name.to_owned(), value: value.to_vec() };
+    for (number, notes) in [(1, vec![note("etag", b"1"), note("noise", b"x")]), (2, vec![note("etag", b"2")])]
+    {
+        let mut capture = given::probe(source, number);
+        capture.notes = notes;
+        store.record_capture(capture).unwrap();
+    }
+    assert_eq!(store.notes(source).unwrap(), [note("etag", b"2"), note("noise", b"x")]);
+}

@@ -1,0 +1,98 @@
+//! Databases of every schema there has been, as texts of SQL. Each must open, be brought up to date, and read as it
+//! did. A new schema adds a file and a row here, and leaves the old ones alone.
+
+use dunlin_store::{Depth, ItemScope, SourceId, SourceQuery, SqliteStore, Store, VersionQuery};
+use rusqlite::Connection;
+
+use crate::given;
+
+const GOLDEN: &[&str] = &[include_str!("golden/0001.sql")];
+
+fn lay_out(sql: &str) -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    Connection::open(directory.path().join("dunlin.db")).unwrap().execute_batch(sql).unwrap();
+    directory
+}
+
+#[test]
+fn there_is_one_for_every_schema() {
+    let directory = tempfile::tempdir().unwrap();
+    drop(SqliteStore::open(directory.path()).unwrap());
+    let database = Connection::open(directory.path().join("dunlin.db")).unwrap();
+    let newest: u32 = database.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+    assert_eq!(newest as usize, GOLDEN.len(), "add tests/it/golden/{newest:04}.sql");
+}
+
+#[test]
+fn every_one_opens_and_reads_as_it_did() {
+    for (index, sql) in GOLDEN.iter().enumerate() {
+        let directory = lay_out(sql);
+        let store = SqliteStore::open(directory.path()).unwrap();
+        assert!(store.check(Depth::Everything).unwrap().is_sound(), "schema {}", index + 1);
+        let sources = store.sources(&SourceQuery::first(10)).unwrap();
+        assert_eq!(sources.len(), 2);
+        assert_eq!(sources[0].spec.tags, ["oil", "desk"]);
+        let versions =
+            store.versions(&VersionQuery { source: SourceId(1), before: None, limit: 10 }).unwrap();
+        let contents: Vec<String> = versions
+            .iter()
+            .map(|version| String::from_utf8(store.content(version.id).unwrap()).unwrap())
+            .collect();
+        assert_eq!(contents, [3, 2, 1].map(page));
+        let changes = given::all_changes(&store);
+        assert_eq!(changes.iter().map(|change| change.cursor.0).collect::<Vec<_>>(), [1, 2, 3, 4]);
+        assert_eq!(changes[3].found.summary, "change 3");
+        assert_eq!(store.items(SourceId(1), ItemScope::Remembered).unwrap().len(), 2);
+        assert_eq!(store.notes(SourceId(1)).unwrap()[0].value, b"\"v3\"");
+        assert_eq!(store.politeness().unwrap()[0].scope, "a.example");
+        assert_eq!(store.setting("budget").unwrap().as_deref(), Some("{\"per_second\":1}"));
+        let decisions = store.decisions(&dunlin_store::DecisionQuery::first(10)).unwrap();
+        assert_eq!(decisions[0].decision.reason, "the price was met");
+        let message = crate::contract::outbox::lease(&store, 1000).pop().unwrap();
+        assert_eq!((message.key.as_str(), message.cursor.unwrap().0), ("golden", 4));
+        // And it takes new captures.
+        let recorded = store.record_capture(given::news(SourceId(1), 50, page(4).as_bytes())).unwrap();
+        assert_eq!(recorded.cursors.unwrap().0.0, 5);
+    }
+}
+
+fn page(number: u32) -> String {
+    let lines = (0..40).map(|line| format!("line {line} of a page that hardly changes\n"));
+    lines.chain([format!("edition {number}\n")]).collect()
+}
+
+/// Makes the next file of this kind: set the variable to its path and run this test. The result is dumped with
+/// `sqlite3 PATH .dump`, with the two pragmas that a dump leaves out added by hand.
+#[test]
+fn what_the_newest_one_was_made_from() {
+    let Some(directory) = std::env::var_os("DUNLIN_STORE_GOLDEN_DIRECTORY") else { return };
+    let store = SqliteStore::open(std::path::Path::new(&directory)).unwrap();
+    let mut new = given::source("a");
+    new.tags = vec!["oil".to_owned(), "desk".to_owned()];
+    let source = store.add_source(new).unwrap();
+    store.add_source(given::source("b")).unwrap();
+    for number in 1..=3 {
+        let mut capture = given::news(source, number, page(number as u32).as_bytes());
+        if number == 1 {
+            capture.changes.push(given::change("first sight", capture.at));
+        }
+        if number == 3 {
+            capture.messages = vec![given::message("golden")];
+            capture.messages[0].change = Some(0);
+        }
+        capture.items = Some(vec![given::item(if number == 1 { "x" } else { "y" }, "item")]);
+        let etag = format!("\"v{number}\"").into_bytes();
+        capture.notes = vec![dunlin_store::Note { name: "etag".to_owned(), value: etag }];
+        capture.politeness =
+            vec![dunlin_store::Politeness { scope: "a.example".to_owned(), state: vec![1, 2, 3] }];
+        store.record_capture(capture).unwrap();
+    }
+    store.set_setting("budget", Some("{\"per_second\":1}".to_owned())).unwrap();
+    let decision = dunlin_store::NewDecision {
+        at: given::time(3),
+        source: Some(source),
+        reason: "the price was met".to_owned(),
+        figures: vec![0, 255],
+    };
+    store.append_decisions(vec![decision]).unwrap();
+}

@@ -1,0 +1,12 @@
+//! The store's tests, in one binary.
+#![cfg(test)]
+
+#[macro_use]
+mod contract; // what every store promises, whatever database is underneath
+
+mod against_model; // random calls against a model that fits on a page
+mod crash; // killed at any moment, fifty times
+mod full; // no space left, and space again
+mod given; // sources and captures to store
+mod golden; // databases of every earlier schema
+mod sqlite; // the contract on SQLite, and what only SQLite has: locks, damage, reading beside a writer

@@ -1,0 +1,227 @@
+//! The contract on `SQLite`, and what only `SQLite` has: a directory that one process owns, a file that can be read
+//! beside it, damaged or foreign.
+
+use std::cell::RefCell;
+use std::fs;
+use std::path::Path;
+
+use dunlin_store::{
+    Depth, Durability, Error, Fault, Retry, SourceId, SourceQuery, SqliteOptions, SqliteStore, Store,
+};
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+use crate::contract::Fresh;
+use crate::given::{self, Numbers};
+
+contract_suite!(on_sqlite);
+
+fn on_sqlite(promise: fn(Fresh<'_>)) {
+    let directories: RefCell<Vec<TempDir>> = RefCell::default();
+    promise(&|| {
+        let directory = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(directory.path()).unwrap();
+        directories.borrow_mut().push(directory);
+        Box::new(store)
+    });
+}
+
+fn database(directory: &Path) -> Connection {
+    Connection::open(directory.join("dunlin.db")).unwrap()
+}
+
+#[test]
+fn what_was_stored_is_there_after_reopening() {
+    let directory = tempfile::tempdir().unwrap();
+    for round in 1..=3 {
+        let options = SqliteOptions { durability: Durability::Power, ..SqliteOptions::default() };
+        let store = SqliteStore::open_with(directory.path(), options).unwrap();
+        let source = match store.sources(&SourceQuery::first(1)).unwrap().pop() {
+            Some(source) => source.id,
+            None => store.add_source(given::source("a")).unwrap(),
+        };
+        store.record_capture(given::news(source, round, format!("content {round}").as_bytes())).unwrap();
+        assert_eq!(given::all_changes(&store).len() as u64, round);
+    }
+    let mut files: Vec<_> =
+        fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    files.sort();
+    assert_eq!(files, ["dunlin.db", "dunlin.lock"], "a closed store is one file and its lock");
+}
+
+#[test]
+fn the_database_is_set_up_as_measured() {
+    let directory = tempfile::tempdir().unwrap();
+    drop(SqliteStore::open(directory.path()).unwrap());
+    let database = database(directory.path());
+    let pragma = |name: &str| -> String {
+        database.pragma_query_value(None, name, |row| row.get::<_, rusqlite::types::Value>(0)).map_or_else(
+            |failure| failure.to_string(),
+            |value| match value {
+                rusqlite::types::Value::Text(text) => text,
+                other => format!("{other:?}"),
+            },
+        )
+    };
+    assert_eq!(pragma("journal_mode"), "wal");
+    assert_eq!(pragma("page_size"), "Integer(16384)");
+}
+
+#[test]
+fn one_process_owns_the_directory() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(directory.path()).unwrap();
+    let second = SqliteStore::open(directory.path()).unwrap_err();
+    let process = Some(std::process::id());
+    assert_eq!(second, Error::InUse { directory: directory.path().to_owned(), process });
+    drop(store);
+    SqliteStore::open(directory.path()).unwrap();
+}
+
+#[test]
+fn others_may_read_beside_the_owner_and_never_write() {
+    let directory = tempfile::tempdir().unwrap();
+    let nothing = SqliteStore::open_read_only(directory.path()).unwrap_err();
+    assert_eq!(nothing, Error::NoStore { directory: directory.path().to_owned() });
+
+    let owner = SqliteStore::open(directory.path()).unwrap();
+    let source = owner.add_source(given::source("a")).unwrap();
+    let reader = SqliteStore::open_read_only(directory.path()).unwrap();
+    let recorded = owner.record_capture(given::news(source, 1, b"fresh")).unwrap();
+    assert_eq!(reader.content(recorded.version.unwrap()).unwrap(), b"fresh");
+    let refused = reader.record_capture(given::news(source, 2, b"mine")).unwrap_err();
+    assert_eq!((&refused, refused.fault()), (&Error::ReadOnly, Fault::Ours));
+    assert_eq!(reader.compact(), Err(Error::ReadOnly));
+    drop(owner);
+    // And after the owner has gone.
+    assert_eq!(given::all_changes(&reader).len(), 1);
+    drop(reader);
+    assert_eq!(given::all_changes(&SqliteStore::open_read_only(directory.path()).unwrap()).len(), 1);
+}
+
+#[test]
+fn a_reader_sees_one_state_while_others_write() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = SqliteOptions { readers: 1, queue: 2, batch: 3, ..SqliteOptions::default() };
+    let store = SqliteStore::open_with(directory.path(), options).unwrap();
+    let source = store.add_source(given::source("a")).unwrap();
+    std::thread::scope(|scope| {
+        // Each capture has two changes: an odd count would be half a capture.
+        scope.spawn(|| {
+            let captures = (0..300).map(|number| {
+                let mut capture = given::news(source, number, &number.to_be_bytes());
+                capture.changes.push(capture.changes[0].clone());
+                capture
+            });
+            assert!(store.record_captures(captures.collect()).iter().all(Result::is_ok));
+        });
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let mut seen = 0;
+                while seen < 600 {
+                    let changes = given::all_changes(&store).len();
+                    assert!(changes >= seen && changes.is_multiple_of(2), "{changes} after {seen}");
+                    seen = changes;
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn a_newer_a_foreign_and_a_broken_database_are_refused_untouched() {
+    let directory = tempfile::tempdir().unwrap();
+    drop(SqliteStore::open(directory.path()).unwrap());
+    database(directory.path()).pragma_update(None, "user_version", 99).unwrap();
+    let newer = Error::TooNew { found: 99, known: 1 };
+    assert_eq!(SqliteStore::open(directory.path()).unwrap_err(), newer);
+    assert_eq!(SqliteStore::open_read_only(directory.path()).unwrap_err(), newer);
+    assert_eq!(newer.fault(), Fault::User);
+
+    let directory = tempfile::tempdir().unwrap();
+    database(directory.path()).execute_batch("CREATE TABLE theirs (x)").unwrap();
+    let foreign = Error::Foreign { file: directory.path().join("dunlin.db") };
+    assert_eq!(SqliteStore::open(directory.path()).unwrap_err(), foreign);
+
+    let directory = tempfile::tempdir().unwrap();
+    let text = "this is no database, whatever its name says\n".repeat(100);
+    fs::write(directory.path().join("dunlin.db"), &text).unwrap();
+    let foreign = Error::Foreign { file: directory.path().join("dunlin.db") };
+    assert_eq!(SqliteStore::open(directory.path()).unwrap_err(), foreign);
+    assert_eq!(fs::read_to_string(directory.path().join("dunlin.db")).unwrap(), text);
+}
+
+#[test]
+fn a_directory_that_cannot_be_is_the_environments_fault() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("file");
+    fs::write(&file, "x").unwrap();
+    let failure = SqliteStore::open(&file.join("data")).unwrap_err();
+    assert!(matches!(failure, Error::System { .. }), "{failure:?}");
+    assert_eq!((failure.fault(), failure.retry()), (Fault::Ours, Retry::Backoff));
+}
+
+#[test]
+fn damage_is_found_and_named_and_does_not_spread() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(directory.path()).unwrap();
+    let source = store.add_source(given::source("a")).unwrap();
+    let content = Numbers(3).bytes(3000);
+    let bad = store.record_capture(given::news(source, 1, &content)).unwrap().version.unwrap();
+    drop(store);
+    let flip = "UPDATE content SET body = CAST(x'a5' || substr(body, 2) AS BLOB)";
+    assert_eq!(database(directory.path()).execute(flip, []).unwrap(), 1);
+
+    let store = SqliteStore::open(directory.path()).unwrap();
+    let failure = store.content(bad).map(|content| content.len()).unwrap_err();
+    assert!(matches!(failure, Error::Damaged { .. }), "{failure:?}");
+    assert_eq!(failure.retry(), Retry::No);
+    assert!(store.check(Depth::Structure).unwrap().is_sound());
+    assert_eq!(store.check(Depth::Everything).unwrap().problems.len(), 1);
+    // The next version is not built on the bad one.
+    let good = store.record_capture(given::news(source, 2, &content[1..])).unwrap().version.unwrap();
+    assert_eq!(store.content(good).unwrap(), content[1..]);
+}
+
+#[test]
+fn a_dangling_reference_is_found() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(directory.path()).unwrap();
+    let source = store.add_source(given::source("a")).unwrap();
+    store.record_capture(given::news(source, 1, b"x")).unwrap();
+    drop(store);
+    let database = database(directory.path());
+    database.pragma_update(None, "foreign_keys", false).unwrap();
+    database.execute("DELETE FROM content", []).unwrap();
+    drop(database);
+    let store = SqliteStore::open(directory.path()).unwrap();
+    let findings = store.check(Depth::Structure).unwrap();
+    assert_eq!(findings.problems, ["row 1 of version refers to a row of content that is not there"]);
+}
+
+#[test]
+fn a_backup_is_a_store() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(directory.path()).unwrap();
+    let source = store.add_source(given::source("a")).unwrap();
+    let content = Numbers(5).bytes(3000);
+    let version = store.record_capture(given::news(source, 1, &content)).unwrap().version.unwrap();
+
+    let elsewhere = tempfile::tempdir().unwrap();
+    let file = elsewhere.path().join("dunlin.db");
+    fs::write(elsewhere.path().join("dunlin.db.partial"), "left by a backup that was killed").unwrap();
+    store.back_up(&file).unwrap();
+    assert!(matches!(store.back_up(&file), Err(Error::BadValue { what: "backup", .. })), "never overwrites");
+    store.record_capture(given::news(source, 2, b"after the backup")).unwrap();
+    assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 1, "one file, nothing beside it");
+
+    let copy = SqliteStore::open(elsewhere.path()).unwrap();
+    assert_eq!(given::all_changes(&copy).len(), 1);
+    assert_eq!(copy.content(version).unwrap(), content);
+    assert!(copy.check(Depth::Everything).unwrap().is_sound());
+    // It goes on by itself from where it was taken.
+    let next = copy.record_capture(given::news(SourceId(source.0), 3, b"another life")).unwrap();
+    assert_eq!(next.cursors.unwrap().0.0, 2);
+    let nowhere = elsewhere.path().join("no").join("such").join("place.db");
+    assert_eq!(store.back_up(&nowhere).unwrap_err().fault(), Fault::Ours);
+}
