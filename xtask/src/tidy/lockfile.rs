@@ -31,14 +31,15 @@ impl Lockfile {
         lockfile
     }
 
-    /// The shortest way from `start` to each package it reaches, itself included, both ends in the path.
-    pub(super) fn ways_from(&self, start: &str) -> BTreeMap<String, Vec<String>> {
+    /// The shortest way from `start` to each package it reaches, itself included, both ends in the path, without
+    /// looking into or behind the packages `left_out`.
+    pub(super) fn ways_from(&self, start: &str, left_out: &[&str]) -> BTreeMap<String, Vec<String>> {
         let mut ways = BTreeMap::from([(start.to_owned(), vec![start.to_owned()])]);
         let mut waiting = VecDeque::from([start.to_owned()]);
         while let Some(package) = waiting.pop_front() {
             let way = ways.get(&package).cloned().unwrap_or_default();
             for next in self.dependencies.get(&package).into_iter().flatten() {
-                if !ways.contains_key(next) {
+                if !ways.contains_key(next) && !left_out.contains(&next.as_str()) {
                     ways.insert(next.clone(), [way.as_slice(), std::slice::from_ref(next)].concat());
                     waiting.push_back(next.clone());
                 }
@@ -58,13 +59,15 @@ mod tests {
                     \"c 2.0.0\",\n]\n[[package]]\nname = \"b\"\ndependencies = [\n \"c 2.0.0\",\n]\n\
                     [[package]]\nname = \"c\"\nversion = \"2.0.0\"\ndependencies = [\n \"d\",\n]\n\
                     [[package]]\nname = \"e\"\n";
-        let ways = Lockfile::read(&Tree::of(&[("Cargo.lock", text)])).ways_from("a");
+        let ways = Lockfile::read(&Tree::of(&[("Cargo.lock", text)])).ways_from("a", &[]);
         let found: Vec<String> = ways.values().map(|way| way.join(" ")).collect();
         assert_eq!(found, ["a", "a b", "a c", "a c d"]);
+        let ways = Lockfile::read(&Tree::of(&[("Cargo.lock", text)])).ways_from("a", &["c"]);
+        assert_eq!(ways.into_keys().collect::<Vec<_>>(), ["a", "b"]);
     }
 
     #[test]
     fn without_a_lock_file_a_package_reaches_itself() {
-        assert_eq!(Lockfile::read(&Tree::of(&[])).ways_from("a").len(), 1);
+        assert_eq!(Lockfile::read(&Tree::of(&[])).ways_from("a", &[]).len(), 1);
     }
 }

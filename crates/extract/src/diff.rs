@@ -1,0 +1,206 @@
+//! Two texts word by word, for people: a short list of kept, removed and inserted pieces.
+//!
+//! The work is bounded without a clock: what is common at both ends is set aside, the rest is compared word by
+//! word if it is small, line by line with words inside if it is not, and not at all beyond that.
+
+use std::ops::Range;
+
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+
+use crate::text::cut;
+
+/// A piece of a comparison. Kept and removed pieces make the old text, kept and inserted ones the new.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Piece<'t> {
+    /// In both texts.
+    Equal(&'t str),
+    /// In the new text only.
+    Insert(&'t str),
+    /// In the old text only.
+    Delete(&'t str),
+}
+
+impl<'t> Piece<'t> {
+    /// The text of the piece.
+    pub fn text(self) -> &'t str {
+        let (Self::Equal(text) | Self::Insert(text) | Self::Delete(text)) = self;
+        text
+    }
+}
+
+/// Bytes of each text that are compared; the rest is left out.
+const MAX_BYTES: usize = 1 << 20;
+
+/// Most cells of the table of all pairs that a comparison may look at: some milliseconds.
+const MAX_CELLS: usize = 4_000_000;
+
+/// Compares two texts word by word.
+///
+/// ```
+/// use dunlin_extract::diff::{Piece, words};
+/// let pieces = words("the old price is 12", "the new price is 12");
+/// assert_eq!(pieces, [
+///     Piece::Equal("the "), Piece::Delete("old"), Piece::Insert("new"), Piece::Equal(" price is 12"),
+/// ]);
+/// ```
+pub fn words<'t>(old: &'t str, new: &'t str) -> Vec<Piece<'t>> {
+    let (old, new) = (cut(old, MAX_BYTES), cut(new, MAX_BYTES));
+    let mut pieces = Vec::new();
+    let by_words = by_words(old, new, &mut pieces);
+    if by_words.is_none() {
+        let lines = [Tokens::lines(old), Tokens::lines(new)];
+        let Some(operations) = operations(&lines[0].tokens(), &lines[1].tokens()) else {
+            return both(old, new).collect();
+        };
+        for operation in operations {
+            let old = lines[0].slice(operation.old_range());
+            let new = lines[1].slice(operation.new_range());
+            if matches!(operation, DiffOp::Equal { .. }) {
+                pieces.push(Piece::Equal(new));
+            } else if by_words_of_part(old, new, &mut pieces).is_none() {
+                pieces.extend(both(old, new));
+            }
+        }
+    }
+    pieces
+}
+
+/// Appends the comparison of two texts, or nothing when it would take too long.
+fn by_words<'t>(old: &'t str, new: &'t str, pieces: &mut Vec<Piece<'t>>) -> Option<()> {
+    let words = [Tokens::words(old), Tokens::words(new)];
+    for operation in operations(&words[0].tokens(), &words[1].tokens())? {
+        let new = words[1].slice(operation.new_range());
+        if matches!(operation, DiffOp::Equal { .. }) {
+            pieces.push(Piece::Equal(new));
+        } else {
+            pieces.extend(both(words[0].slice(operation.old_range()), new));
+        }
+    }
+    Some(())
+}
+
+/// Likewise for a part of a text that was already too long: a part must be small, since there may be many.
+fn by_words_of_part<'t>(old: &'t str, new: &'t str, pieces: &mut Vec<Piece<'t>>) -> Option<()> {
+    (old.len().min(new.len()) > 0 && old.len() + new.len() < 10_000).then(|| by_words(old, new, pieces))?
+}
+
+fn both<'t>(old: &'t str, new: &'t str) -> impl Iterator<Item = Piece<'t>> {
+    [Piece::Delete(old), Piece::Insert(new)].into_iter().filter(|piece| !piece.text().is_empty())
+}
+
+/// Lines that were removed, and lines that were inserted in their place.
+pub(crate) type Hunk = (Range<usize>, Range<usize>);
+
+/// Which lines two texts differ in; `None` when finding out would take too long.
+pub(crate) fn line_hunks(old: &[&str], new: &[&str]) -> Option<Vec<Hunk>> {
+    let operations = operations(old, new)?;
+    let changed = operations.iter().filter(|operation| !matches!(operation, DiffOp::Equal { .. }));
+    Some(changed.map(|operation| (operation.old_range(), operation.new_range())).collect())
+}
+
+/// The operations that turn `old` into `new`, or `None` when finding them would take too long.
+fn operations(old: &[&str], new: &[&str]) -> Option<Vec<DiffOp>> {
+    let n_before = old.iter().zip(new).take_while(|(old, new)| old == new).count();
+    let rest = old.len().min(new.len()) - n_before;
+    let n_after =
+        old.iter().rev().zip(new.iter().rev()).take(rest).take_while(|(old, new)| old == new).count();
+    let n_cells = (old.len() - n_before - n_after).checked_mul(new.len() - n_before - n_after)?;
+    (n_cells <= MAX_CELLS).then(|| capture_diff_slices(Algorithm::Myers, old, new))
+}
+
+/// A text cut into tokens that together are the text.
+#[derive(Debug)]
+struct Tokens<'t> {
+    text: &'t str,
+    /// Where each token begins, and the end of the text.
+    bounds: Vec<usize>,
+}
+
+impl<'t> Tokens<'t> {
+    fn lines(text: &'t str) -> Self {
+        let ends = text.match_indices('\n').map(|(at, _)| at + 1);
+        Self::with_bounds(text, ends.collect())
+    }
+
+    /// Words and what is between them. In scripts without spaces every character is a word.
+    fn words(text: &'t str) -> Self {
+        let class = |c: char| match c {
+            c if c.is_whitespace() => 0,
+            '\u{3040}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' => 2,
+            c if c.is_alphanumeric() => 1,
+            _ => 2,
+        };
+        let mut bounds = Vec::new();
+        let mut before = None;
+        for (at, c) in text.char_indices() {
+            let class = class(c);
+            if before.is_some_and(|before| before != class || class == 2) {
+                bounds.push(at);
+            }
+            before = Some(class);
+        }
+        Self::with_bounds(text, bounds)
+    }
+
+    fn with_bounds(text: &'t str, mut bounds: Vec<usize>) -> Self {
+        bounds.insert(0, 0);
+        bounds.push(text.len());
+        bounds.dedup();
+        Self { text, bounds }
+    }
+
+    fn tokens(&self) -> Vec<&'t str> {
+        self.bounds.windows(2).map(|bounds| &self.text[bounds[0]..bounds[1]]).collect()
+    }
+
+    fn slice(&self, tokens: Range<usize>) -> &'t str {
+        &self.text[self.bounds[tokens.start]..self.bounds[tokens.end]]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn rebuilt(pieces: &[Piece<'_>], side: fn(&Piece<'_>) -> bool) -> String {
+        pieces.iter().filter(|piece| side(piece)).map(|piece| piece.text()).collect()
+    }
+
+    fn check(old: &str, new: &str) -> usize {
+        let pieces = words(old, new);
+        assert_eq!(rebuilt(&pieces, |piece| !matches!(piece, Piece::Insert(_))), old);
+        assert_eq!(rebuilt(&pieces, |piece| !matches!(piece, Piece::Delete(_))), new);
+        assert!(pieces.iter().all(|piece| !piece.text().is_empty()), "{pieces:?}");
+        pieces.len()
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_make_both_texts(old in "[ab \n東.]{0,40}", new in "[ab \n東.]{0,40}") {
+            check(&old, &new);
+        }
+    }
+
+    #[test]
+    fn equal_texts_are_one_piece_and_empty_ones_none() {
+        assert_eq!(words("same same", "same same"), [Piece::Equal("same same")]);
+        assert_eq!(words("", ""), []);
+        assert_eq!(words("", "new"), [Piece::Insert("new")]);
+    }
+
+    #[test]
+    fn large_texts_are_compared_by_lines_and_larger_ones_not_at_all() {
+        let text = |n: usize, salt: usize| -> String {
+            let word = |i: usize| if i.is_multiple_of(3) { i * salt } else { i };
+            let lines: Vec<String> = (0..n).map(|i| format!("word{} of line {i}\n", word(i))).collect();
+            lines.concat()
+        };
+        // Too many words for the table of all pairs, but not too many lines.
+        let n_pieces = check(&text(1_500, 1), &text(1_500, 7));
+        assert!(n_pieces > 1_000, "{n_pieces}");
+        let (old, new) = (text(6_000, 1), text(6_000, 7).replace("line", "row"));
+        assert_eq!(words(&old, &new), [Piece::Delete(&old[..]), Piece::Insert(&new[..])]);
+    }
+}

@@ -1,0 +1,87 @@
+//! The one way this crate can fail: a recipe that means nothing. Pages never fail; see [`crate::Diagnostic`].
+
+use std::fmt;
+
+/// Which part of a recipe is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// A CSS selector.
+    Selector,
+    /// A JSON path (RFC 9535).
+    JsonPath,
+    /// A regular expression.
+    Pattern,
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Selector => "css selector",
+            Self::JsonPath => "json path",
+            Self::Pattern => "regular expression",
+        })
+    }
+}
+
+/// Why a recipe cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The text does not follow the grammar of its part.
+    #[error("cannot read the {part} `{text}` at character {at}: {reason}")]
+    Unreadable {
+        /// What the text should have been.
+        part: Part,
+        /// The text as given.
+        text: String,
+        /// The character, counted from 1, from which on it makes no sense.
+        at: usize,
+        /// What is wrong, in the words of the parser.
+        reason: String,
+    },
+    /// The text is longer than any sensible one.
+    #[error("the {part} has {length} bytes, and {limit} is the most")]
+    TooLong {
+        /// What the text should have been.
+        part: Part,
+        /// Its length in bytes.
+        length: usize,
+        /// The length allowed.
+        limit: usize,
+    },
+    /// A valid path whose cost on a large document would have no bound.
+    #[error("cannot use the json path `{path}`: at most one `..` and no second `$`, but see character {at}")]
+    CostlyPath {
+        /// The path as given.
+        path: String,
+        /// The second `..` or `$`, counted in characters from 1.
+        at: usize,
+    },
+}
+
+/// Longest selector, path or pattern accepted.
+pub(crate) const MAX_LENGTH: usize = 1000;
+
+/// Parses one part of a recipe, and says up to where it could be read when it cannot.
+pub(crate) fn parse_part<T, E: ToString>(
+    part: Part,
+    text: &str,
+    parse: impl Fn(&str) -> Result<T, E>,
+) -> Result<T, Error> {
+    if text.len() > MAX_LENGTH {
+        return Err(Error::TooLong { part, length: text.len(), limit: MAX_LENGTH });
+    }
+    parse(text).map_err(|error| {
+        // The parsers below do not all give a position, but the longest readable beginning ends where it is.
+        let readable = |cut: &usize| parse(text[..*cut].trim_end()).is_ok();
+        let cut = text.char_indices().map(|(at, _)| at).rev().find(readable).unwrap_or(0);
+        let at = text[..cut].chars().count() + 1;
+        Error::Unreadable { part, text: text.to_owned(), at, reason: reason_line(&error.to_string()) }
+    })
+}
+
+/// Parsers draw pictures of the place over several lines; the last line that says something is the reason.
+fn reason_line(reason: &str) -> String {
+    let mut lines = reason.lines().map(str::trim).filter(|line| line.contains(char::is_alphabetic));
+    lines.next_back().unwrap_or("no reason given").trim_start_matches(['=', ' ']).to_lowercase()
+}

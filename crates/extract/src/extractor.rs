@@ -1,0 +1,211 @@
+//! A checked recipe at work: decode, sniff, find, clean, identify. The steps are elsewhere; the order is here.
+
+use std::borrow::Cow;
+
+use regex::{Regex, RegexBuilder};
+use scraper::Selector;
+
+use crate::charset;
+use crate::document::{Diagnostic, Document, Format};
+use crate::error::{Error, Part, parse_part};
+use crate::feed;
+use crate::hashing::content_id;
+use crate::html::{CheckedSelector, PageReader, elements, strip_tags};
+use crate::identity::{self, RawItem};
+use crate::json::{self, CheckedPath};
+use crate::limits::Limits;
+use crate::recipe::{NoiseRules, Recipe};
+use crate::sniff::sniff;
+use crate::text::{cut, heading_of, one_line, paragraphs, tidy_lines};
+
+/// What was fetched.
+#[derive(Debug, Clone, Copy)]
+pub struct Input<'i> {
+    /// The body, decompressed.
+    pub body: &'i [u8],
+    /// The value of the `Content-Type` header: a hint.
+    pub content_type: Option<&'i str>,
+    /// Where it was found, to make links absolute.
+    pub url: Option<&'i str>,
+}
+
+/// Turns documents into items, by one recipe.
+#[derive(Debug, Clone)]
+pub struct Extractor {
+    method: Method,
+    ignored: Vec<CheckedSelector>,
+    patterns: Vec<Regex>,
+    limits: Limits,
+}
+
+#[derive(Debug, Clone)]
+enum Method {
+    Auto,
+    Feed,
+    Selector(CheckedSelector),
+    Main,
+    Path(CheckedPath),
+    Text,
+}
+
+/// What was found so far.
+#[derive(Debug, Default)]
+struct Found {
+    title: Option<String>,
+    updated: Option<dunlin_core::Time>,
+    items: Vec<RawItem>,
+    is_complete: bool,
+}
+
+/// Titles are shown in lists; a longer one is text.
+const MAX_TITLE: usize = 1000;
+
+impl Extractor {
+    /// Checks a recipe and its noise rules.
+    pub fn new(recipe: &Recipe, noise: &NoiseRules, limits: Limits) -> Result<Self, Error> {
+        let method = match recipe {
+            Recipe::Auto => Method::Auto,
+            Recipe::Feed => Method::Feed,
+            Recipe::HtmlSelector { css } => Method::Selector(selector(css)?),
+            Recipe::HtmlMain => Method::Main,
+            Recipe::JsonPath { path } => Method::Path(CheckedPath::new(path)?),
+            Recipe::Text => Method::Text,
+        };
+        let ignored = noise.ignore_selectors.iter().map(|css| selector(css)).collect::<Result<_, _>>()?;
+        let patterns = noise.ignore_patterns.iter().map(|text| pattern(text)).collect::<Result<_, _>>()?;
+        Ok(Self { method, ignored, patterns, limits })
+    }
+
+    /// Reads a document. What cannot be read is said in its diagnostics.
+    pub fn extract(&self, input: &Input<'_>) -> Document {
+        let mut diagnostics = Vec::new();
+        let max_bytes = self.limits.max_bytes;
+        let body = &input.body[..input.body.len().min(max_bytes)];
+        if body.len() < input.body.len() {
+            diagnostics.push(Diagnostic::TooManyBytes { length: input.body.len(), limit: max_bytes });
+        }
+        let text = charset::decode(body, input.content_type, &mut diagnostics);
+        let format = sniff(&text, input.content_type, &mut diagnostics);
+        let reader = PageReader { ignored: &self.ignored, limits: &self.limits, url: input.url };
+        let mut found = if format == Format::Binary {
+            binary(body)
+        } else if text.trim().is_empty() {
+            // Not complete: an empty answer does not mean that everything is gone.
+            diagnostics.push(Diagnostic::Empty);
+            Found::default()
+        } else {
+            self.find(&text, format, &reader, &mut diagnostics)
+        };
+        found.is_complete &= body.len() == input.body.len();
+        if found.items.len() > self.limits.max_items {
+            found.items.truncate(self.limits.max_items);
+            found.is_complete = false;
+            diagnostics.push(Diagnostic::TooManyItems { limit: self.limits.max_items });
+        }
+        self.clean(&mut found.items, &mut diagnostics);
+        let items = identity::assign(found.items, &mut diagnostics);
+        // An empty feed is a feed without news; a selector that matches nothing has probably lost its page.
+        let expects_items = matches!(self.method, Method::Selector(_) | Method::Path(_));
+        if items.is_empty() && expects_items {
+            diagnostics.push(Diagnostic::NothingFound);
+        }
+        let title = found.title.map(|title| cut(&title, MAX_TITLE).to_owned());
+        Document { format, title, items, updated: found.updated, diagnostics, is_complete: found.is_complete }
+    }
+
+    fn find(
+        &self,
+        text: &str,
+        format: Format,
+        reader: &PageReader<'_>,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Found {
+        let is_page = matches!(format, Format::Html | Format::Xml);
+        let mut unexpected =
+            |expected| diagnostics.push(Diagnostic::UnexpectedFormat { expected, found: format });
+        match &self.method {
+            Method::Selector(_) | Method::Main if !is_page => unexpected("HTML"),
+            Method::Path(_) if !matches!(format, Format::Json | Format::JsonFeed) => unexpected("JSON"),
+            Method::Feed if !matches!(format, Format::Feed | Format::JsonFeed) => unexpected("a feed"),
+            _ => {}
+        }
+        let feed = |diagnostics| {
+            let feed::Found { title, updated, items, is_complete } =
+                feed::read(text, format, reader, diagnostics);
+            Found { title, updated, items, is_complete }
+        };
+        let page = |found: crate::html::Found| Found {
+            title: found.title,
+            items: found.items,
+            is_complete: true,
+            updated: None,
+        };
+        let plain = |items: Vec<RawItem>| Found { items, is_complete: true, ..Found::default() };
+        match (&self.method, format) {
+            (Method::Selector(selector), _) => page(reader.select(text, selector, diagnostics)),
+            (Method::Main, Format::Html | Format::Xml) => page(reader.main(text, diagnostics)),
+            (Method::Path(path), _) => plain(json::read(text, Some(path), reader, diagnostics)),
+            (Method::Auto | Method::Feed, Format::Feed | Format::JsonFeed) => feed(diagnostics),
+            (Method::Auto, Format::Json) => plain(json::read(text, None, reader, diagnostics)),
+            (Method::Auto, Format::Html) => page(reader.whole(text, diagnostics)),
+            (Method::Auto, Format::Xml) => page(elements(text)),
+            // Somebody who asked for a feed is not served with the words of an error page.
+            (Method::Feed, _) => Found::default(),
+            (Method::Text, Format::Html) => plain(self.text_items(&strip_tags(text))),
+            _ => plain(self.text_items(text)),
+        }
+    }
+
+    fn text_items(&self, text: &str) -> Vec<RawItem> {
+        let paragraphs = paragraphs(text).into_iter().take(self.limits.max_items + 1);
+        paragraphs.map(|text| RawItem { title: heading_of(&text), text, ..RawItem::default() }).collect()
+    }
+
+    /// Applies the noise patterns and the limits; afterwards what is equal is equal.
+    fn clean(&self, items: &mut [RawItem], diagnostics: &mut Vec<Diagnostic>) {
+        let limit = self.limits.max_item_text;
+        let mut n_cut = 0;
+        for item in items {
+            let text = tidy_lines(&self.without_noise(&item.text));
+            n_cut += usize::from(text.len() > limit);
+            cut(&text, limit).trim_end().clone_into(&mut item.text);
+            let title = one_line(&self.without_noise(&item.title));
+            cut(&title, MAX_TITLE).trim_end().clone_into(&mut item.title);
+        }
+        if n_cut > 0 {
+            diagnostics.push(Diagnostic::TextCut { n_items: n_cut, limit });
+        }
+    }
+
+    fn without_noise<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.patterns.iter().fold(Cow::Borrowed(text), |text, pattern| match pattern.replace_all(&text, "") {
+            Cow::Borrowed(_) => text,
+            Cow::Owned(replaced) => Cow::Owned(replaced),
+        })
+    }
+}
+
+/// Data without words can still change.
+fn binary(body: &[u8]) -> Found {
+    let fingerprint = content_id(&[&String::from_utf8_lossy(body)]);
+    let text = format!("{} bytes, fingerprint {fingerprint}", body.len());
+    let item = RawItem {
+        place: Some("body".to_owned()),
+        title: "binary data".to_owned(),
+        text,
+        ..RawItem::default()
+    };
+    Found { items: vec![item], is_complete: true, ..Found::default() }
+}
+
+fn selector(css: &str) -> Result<CheckedSelector, Error> {
+    let selector = parse_part(Part::Selector, css, Selector::parse)?;
+    Ok(CheckedSelector { css: css.to_owned(), selector })
+}
+
+fn pattern(text: &str) -> Result<Regex, Error> {
+    // The engine is linear in the text; this bounds what a pattern such as `(a{1000}){1000}` compiles to.
+    parse_part(Part::Pattern, text, |text| {
+        RegexBuilder::new(text).multi_line(true).size_limit(1 << 20).build()
+    })
+}

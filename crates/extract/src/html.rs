@@ -1,0 +1,244 @@
+//! Pages: elements by selector, main text, visible text. All parsing is behind the nesting gate.
+
+use scraper::{ElementRef, Html, Selector};
+
+use crate::document::Diagnostic;
+use crate::identity::RawItem;
+use crate::limits::Limits;
+use crate::nesting::{self, Gated};
+use crate::text::{heading_of, one_line, tidy_lines};
+
+mod stripped;
+mod visible;
+
+pub(crate) use stripped::strip_tags;
+
+/// A checked selector.
+#[derive(Debug, Clone)]
+pub(crate) struct CheckedSelector {
+    pub(crate) css: String,
+    pub(crate) selector: Selector,
+}
+
+impl CheckedSelector {
+    /// Whether it looks at all siblings or descendants of an element, which on a hostile page costs the square
+    /// of its size.
+    fn is_costly(&self) -> bool {
+        self.css.contains(":has(") || self.css.replace("~=", "").contains('~')
+    }
+}
+
+/// Elements beyond which costly selectors are not tried.
+const MAX_FOR_COSTLY: usize = 20_000;
+
+/// Elements among which the link and the heading of an item are looked for.
+const MAX_SEARCHED: usize = 2_000;
+
+/// What reading a page takes besides the page.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PageReader<'r> {
+    pub(crate) ignored: &'r [CheckedSelector],
+    pub(crate) limits: &'r Limits,
+    /// The address of the page, to make links absolute.
+    pub(crate) url: Option<&'r str>,
+}
+
+/// What was found on a page.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) title: Option<String>,
+    pub(crate) items: Vec<RawItem>,
+}
+
+/// The id of an item that is the whole page.
+const WHOLE_PAGE: &str = "page";
+
+impl PageReader<'_> {
+    /// All visible text, as one item.
+    pub(crate) fn whole(&self, text: &str, diagnostics: &mut Vec<Diagnostic>) -> Found {
+        match self.parse(text, &[]) {
+            Ok(page) => {
+                let title = title_of(&page);
+                let text =
+                    visible::text_of(page.root_element(), &self.ignored_ids(&page), &mut self.allowance());
+                one_item(title, text)
+            }
+            Err(problem) => {
+                diagnostics.push(problem);
+                one_item(None, strip_tags(text))
+            }
+        }
+    }
+
+    /// The main text, as one item; all visible text where no main text stands out.
+    pub(crate) fn main(&self, text: &str, diagnostics: &mut Vec<Diagnostic>) -> Found {
+        let cleaned = match self.parse(text, &[]) {
+            Ok(page) if self.ignored.is_empty() => Ok((title_of(&page), text.to_owned())),
+            Ok(mut page) => {
+                for id in self.ignored_ids(&page) {
+                    if let Some(mut node) = page.tree.get_mut(id) {
+                        node.detach();
+                    }
+                }
+                Ok((title_of(&page), page.html()))
+            }
+            Err(problem) => Err(problem),
+        };
+        let (title, html) = match cleaned {
+            Ok(cleaned) => cleaned,
+            Err(problem) => {
+                diagnostics.push(problem);
+                return one_item(None, strip_tags(text));
+            }
+        };
+        // What was written again is checked again: it is another text.
+        match nesting::check(&html, self.limits).ok().and_then(readable) {
+            Some(main) => one_item(title, main),
+            None => self.whole(text, diagnostics),
+        }
+    }
+
+    /// One item for each element that `selector` matches.
+    pub(crate) fn select(
+        &self,
+        text: &str,
+        selector: &CheckedSelector,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Found {
+        let page = match self.parse(text, std::slice::from_ref(selector)) {
+            Ok(page) => page,
+            Err(problem) => {
+                diagnostics.push(problem);
+                diagnostics.push(Diagnostic::NotSelectable { selector: selector.css.clone() });
+                return Found::default();
+            }
+        };
+        let ignored = self.ignored_ids(&page);
+        let matched = page.select(&selector.selector).filter(|element| !ignored.contains(&element.id()));
+        let mut allowance = self.allowance();
+        let mut items = Vec::new();
+        for element in matched.take(self.limits.max_items + 1) {
+            items.push(self.item(element, &ignored, &mut allowance));
+            if allowance.n_nodes == 0 {
+                diagnostics
+                    .push(Diagnostic::TooManyElements { limit: self.limits.max_elements, at: text.len() });
+                break;
+            }
+        }
+        if let [only] = items.as_mut_slice() {
+            // What is picked by itself, such as a price, stays itself when its text changes.
+            only.place = Some(selector.css.clone());
+        }
+        Found { title: title_of(&page), items }
+    }
+
+    /// The text of a piece of HTML, such as the content of a feed's entry.
+    pub(crate) fn fragment(&self, html: &str, diagnostics: &mut Vec<Diagnostic>) -> String {
+        match nesting::check(html, self.limits) {
+            Ok(gated) => {
+                let page = parse_gated(gated);
+                visible::text_of(page.root_element(), &self.ignored_ids(&page), &mut self.allowance())
+            }
+            Err(problem) => {
+                diagnostics.push(problem);
+                strip_tags(html)
+            }
+        }
+    }
+
+    fn item(
+        &self,
+        element: ElementRef<'_>,
+        ignored: &visible::NodeIds,
+        allowance: &mut visible::Allowance,
+    ) -> RawItem {
+        let text = visible::text_of(element, ignored, allowance);
+        let links = std::iter::once(element).chain(element.descendent_elements().take(MAX_SEARCHED));
+        let href = links.filter(|link| link.value().name() == "a").find_map(|link| link.attr("href"));
+        let heading = element
+            .descendent_elements()
+            .take(MAX_SEARCHED)
+            .find(|inner| matches!(inner.value().name(), "h1" | "h2" | "h3" | "h4" | "h5" | "h6"))
+            .map(|heading| one_line(&visible::text_of(heading, ignored, allowance)))
+            .filter(|heading| !heading.is_empty());
+        RawItem {
+            guid: element.attr("id").map(str::to_owned),
+            title: heading.unwrap_or_else(|| heading_of(&text)),
+            link: href.and_then(|href| self.absolute(href)),
+            text,
+            ..RawItem::default()
+        }
+    }
+
+    /// A link made absolute; anchors within the page and scripts are no links.
+    pub(crate) fn absolute(&self, href: &str) -> Option<String> {
+        let href = href.trim();
+        let lower = crate::text::cut(href, 11).to_ascii_lowercase();
+        if href.is_empty() || href.starts_with('#') || lower.starts_with("javascript:") {
+            return None;
+        }
+        let joined = self.url.and_then(|url| url::Url::parse(url).ok()).and_then(|base| base.join(href).ok());
+        Some(joined.map_or_else(|| href.to_owned(), String::from))
+    }
+
+    fn parse(&self, text: &str, also: &[CheckedSelector]) -> Result<Html, Diagnostic> {
+        if self.ignored.iter().chain(also).any(CheckedSelector::is_costly) {
+            let max_elements = self.limits.max_elements.min(MAX_FOR_COSTLY);
+            return nesting::check(text, &Limits { max_elements, ..*self.limits }).map(parse_gated);
+        }
+        nesting::check(text, self.limits).map(parse_gated)
+    }
+
+    fn allowance(&self) -> visible::Allowance {
+        // Each element and each text is come to twice; eight times over is enough for any layout.
+        let n_nodes = self.limits.max_elements.saturating_mul(16);
+        // More than will be kept, since white space is still in it.
+        visible::Allowance { n_nodes, max_text: self.limits.max_item_text.saturating_mul(2) }
+    }
+
+    fn ignored_ids(&self, page: &Html) -> visible::NodeIds {
+        self.ignored
+            .iter()
+            .flat_map(|ignored| page.select(&ignored.selector))
+            .map(|element| element.id())
+            .collect()
+    }
+}
+
+/// The text of XML that is no feed, one line per element, as one item.
+pub(crate) fn elements(xml: &str) -> Found {
+    let text = strip_tags(xml);
+    let unescaped = quick_xml::escape::unescape(&text).map(std::borrow::Cow::into_owned);
+    one_item(None, unescaped.unwrap_or(text))
+}
+
+fn parse_gated(gated: Gated<'_>) -> Html {
+    Html::parse_document(gated.text())
+}
+
+fn one_item(title: Option<String>, text: String) -> Found {
+    let item = RawItem {
+        place: Some(WHOLE_PAGE.to_owned()),
+        title: title.clone().unwrap_or_default(),
+        text,
+        ..RawItem::default()
+    };
+    Found { title, items: vec![item] }
+}
+
+fn title_of(page: &Html) -> Option<String> {
+    let mut elements = page.root_element().descendent_elements();
+    let title = elements.find(|element| element.value().name() == "title")?;
+    Some(one_line(&title.text().collect::<String>())).filter(|title| !title.is_empty())
+}
+
+/// The main text after Mozilla's Readability rules.
+fn readable(html: Gated<'_>) -> Option<String> {
+    let config = dom_smoothie::Config {
+        text_mode: dom_smoothie::TextMode::Formatted,
+        disable_json_ld: true,
+        ..dom_smoothie::Config::default()
+    };
+    let article = dom_smoothie::Readability::new(html.text(), None, Some(config)).ok()?.parse().ok()?;
+    Some(tidy_lines(&article.text_content)).filter(|text| !text.is_empty())
+}

@@ -1,0 +1,54 @@
+//! Hostile bytes to items, and old and new items to changes.
+//!
+//! - [`recipe`]: what to look for in a page, and what in it is noise;
+//! - [`Extractor`]: a checked recipe that turns an [`Input`] into a [`Document`];
+//! - [`document`]: items with stable ids, and diagnostics about what could not be read;
+//! - [`mod@detect`]: which items are new, edited or gone, whatever their order and dates;
+//! - [`flicker`]: what a page changes all the time and nobody needs to hear about;
+//! - [`diff`]: two texts word by word, in bounded work.
+//!
+//! ```
+//! use dunlin_extract::{Change, Extractor, Input, Limits, detect};
+//! use dunlin_extract::recipe::{NoiseRules, Recipe};
+//!
+//! let extractor = Extractor::new(&Recipe::Auto, &NoiseRules::default(), Limits::default())?;
+//! let read = |body: &str| extractor.extract(&Input { body: body.as_bytes(), content_type: None, url: None });
+//! let old = read("<rss version='2.0'><channel><item><guid>1</guid><title>One</title></item></channel></rss>");
+//! let new = read("<rss version='2.0'><channel><item><guid>2</guid><title>Two</title></item>\
+//!                 <item><guid>1</guid><title>One</title></item></channel></rss>");
+//! let changes = detect(&old.items, &new.items);
+//! assert!(matches!(changes[..], [Change::Added(item)] if item.title == "Two"));
+//! # Ok::<(), dunlin_extract::Error>(())
+//! ```
+//!
+//! Invariants: a document is never refused, only a recipe is; what could not be read is a [`Diagnostic`]. The
+//! work done is bounded by [`Limits`], whatever the bytes. Decisions are pure: no clock, files, sockets,
+//! randomness or hash order.
+#![deny(clippy::disallowed_methods, clippy::disallowed_types)]
+
+pub mod recipe;
+
+pub mod detect;
+pub mod diff;
+pub mod document;
+pub mod flicker;
+
+mod charset;
+mod error;
+mod extractor;
+mod feed;
+mod hashing;
+mod html;
+mod identity;
+mod json;
+mod limits;
+mod nesting;
+mod sniff;
+mod text;
+
+pub use detect::{Change, detect};
+pub use document::{Diagnostic, Document, Item, ItemId};
+pub use error::{Error, Part};
+pub use extractor::{Extractor, Input};
+pub use flicker::Flicker;
+pub use limits::Limits;

@@ -1,0 +1,153 @@
+//! What kind of document a text is. The content type is a hint: servers send feeds as `text/html` and error
+//! pages as `application/rss+xml`, so the content is asked first.
+
+use crate::document::{Diagnostic, Format};
+
+/// What a content type promises; `None` when it promises nothing in particular.
+fn promised(content_type: &str) -> Option<Format> {
+    let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    match essence.as_str() {
+        "application/rss+xml" | "application/atom+xml" | "application/rdf+xml" => Some(Format::Feed),
+        "application/feed+json" => Some(Format::JsonFeed),
+        "application/json" | "text/json" => Some(Format::Json),
+        "text/html" | "application/xhtml+xml" => Some(Format::Html),
+        "text/xml" | "application/xml" => Some(Format::Xml),
+        essence if essence.ends_with("+json") => Some(Format::Json),
+        essence if essence.ends_with("+xml") => Some(Format::Xml),
+        _ => None,
+    }
+}
+
+/// The format of `text`, and whether the content type was wrong about it.
+pub(crate) fn sniff(text: &str, content_type: Option<&str>, diagnostics: &mut Vec<Diagnostic>) -> Format {
+    let promise = content_type.and_then(promised);
+    let found = by_content(text, promise);
+    let agrees = match (promise, found) {
+        (None | Some(Format::Xml), _) | (Some(Format::Json), Format::JsonFeed) => true,
+        (Some(promise), found) => promise == found,
+    };
+    if let (false, Some(declared)) = (agrees, content_type) {
+        diagnostics.push(Diagnostic::WrongType { declared: declared.to_owned(), found });
+    }
+    found
+}
+
+fn by_content(text: &str, promise: Option<Format>) -> Format {
+    let start = text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+    if start.is_empty() {
+        return promise.unwrap_or(Format::Text);
+    }
+    if looks_binary(text) {
+        return Format::Binary;
+    }
+    if start.starts_with(['{', '[']) && promise != Some(Format::Html) {
+        return match json_kind(start) {
+            Some(format) => format,
+            // Broken or cut JSON is still JSON to somebody who was promised JSON.
+            None if matches!(promise, Some(Format::Json | Format::JsonFeed)) => Format::Json,
+            None => Format::Text,
+        };
+    }
+    if !start.starts_with('<') {
+        return match promise {
+            // A fragment of HTML may begin with text.
+            Some(Format::Html) if start.contains('<') => Format::Html,
+            _ => feed_after_junk(start).unwrap_or(Format::Text),
+        };
+    }
+    match first_element(start).as_deref() {
+        Some("rss" | "feed" | "rdf:rdf" | "rdf") => Format::Feed,
+        Some(
+            "html" | "head" | "body" | "div" | "p" | "title" | "table" | "ul" | "h1" | "meta" | "script",
+        ) => Format::Html,
+        _ if promise == Some(Format::Html) => Format::Html,
+        _ if start.get(..14).is_some_and(|start| start.eq_ignore_ascii_case("<!doctype html")) => {
+            Format::Html
+        }
+        Some(_) if start.starts_with("<?xml") => Format::Xml,
+        Some(_) if matches!(promise, Some(Format::Xml | Format::Feed)) => Format::Xml,
+        Some(_) => Format::Html,
+        None => Format::Text,
+    }
+}
+
+/// Some servers print a warning before the feed.
+fn feed_after_junk(text: &str) -> Option<Format> {
+    let head = crate::text::cut(text, 2000);
+    let at = head.find("<?xml").or_else(|| head.find("<rss"))?;
+    (first_element(&text[at..]).as_deref() == Some("rss")).then_some(Format::Feed)
+}
+
+fn looks_binary(text: &str) -> bool {
+    let head = crate::text::cut(text, 4096);
+    let strange = |c: &char| *c == '\u{fffd}' || (c.is_control() && !c.is_whitespace());
+    head.chars().filter(strange).count() * 10 > head.chars().count()
+}
+
+fn json_kind(text: &str) -> Option<Format> {
+    serde_json::from_str::<serde::de::IgnoredAny>(text).ok()?;
+    let head = crate::text::cut(text, 2000);
+    Some(if head.contains("://jsonfeed.org/version/") { Format::JsonFeed } else { Format::Json })
+}
+
+/// The name of the first element, in lower case, past declarations, comments and document types.
+fn first_element(text: &str) -> Option<String> {
+    let mut rest = text;
+    loop {
+        rest = &rest[rest.find('<')?..];
+        let end = if rest.starts_with("<!--") {
+            rest.find("-->")
+        } else if rest.starts_with("<!") && rest.find('[') < rest.find('>') && rest.contains('[') {
+            rest.find("]>").or_else(|| rest.find('>'))
+        } else if rest.starts_with("<!") || rest.starts_with("<?") {
+            rest.find('>')
+        } else {
+            let name = &rest[1..];
+            let end = name.find(|c: char| c.is_whitespace() || c == '>' || c == '/').unwrap_or(name.len());
+            let starts_like_a_name = name.starts_with(|c: char| c.is_alphabetic());
+            return starts_like_a_name.then(|| crate::text::cut(&name[..end], 100).to_ascii_lowercase());
+        };
+        rest = &rest[end? + 1..];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_wins_over_the_content_type() {
+        let cases = [
+            ("<?xml version='1.0'?><!-- <html> --><rss version='2.0'/>", "text/html", Format::Feed),
+            ("<!DOCTYPE html><html></html>", "application/rss+xml", Format::Html),
+            (" {\"version\": \"https://jsonfeed.org/version/1.1\"}", "application/json", Format::JsonFeed),
+            ("[1, 2]", "text/plain", Format::Json),
+            ("[see below] text", "text/plain", Format::Text),
+            ("{\"cut\": ", "application/json", Format::Json),
+            ("<feed xmlns='x'/>", "application/xml", Format::Feed),
+            ("<rdf:RDF xmlns='x'/>", "", Format::Feed),
+            ("<!DOCTYPE rss [<!ENTITY a \"b\">]><rss/>", "", Format::Feed),
+            ("<?xml version='1.0'?><config/>", "", Format::Xml),
+            ("<article>x</article>", "", Format::Html),
+            ("Warning: mysql on line 3\n<?xml version='1.0'?><rss/>", "", Format::Feed),
+            ("hello <b>world</b>", "text/html", Format::Html),
+            ("hello <b>world</b>", "text/plain", Format::Text),
+            ("\u{0}\u{1}PNG\u{fffd}", "text/html", Format::Binary),
+            ("<", "", Format::Text),
+            ("", "text/html", Format::Html),
+        ];
+        for (text, content_type, format) in cases {
+            assert_eq!(sniff(text, Some(content_type), &mut Vec::new()), format, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_content_type_is_said() {
+        let mut diagnostics = Vec::new();
+        sniff("<html>", Some("application/rss+xml; charset=utf-8"), &mut diagnostics);
+        assert_eq!(
+            diagnostics[0].to_string(),
+            "declared as `application/rss+xml; charset=utf-8`, but it is HTML"
+        );
+    }
+}

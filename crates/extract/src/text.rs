@@ -1,0 +1,102 @@
+//! Plain text: white space, lines, paragraphs, cutting. Nothing here knows of markup.
+
+/// One line per line, white space collapsed, empty lines gone.
+pub(crate) fn tidy_lines(text: &str) -> String {
+    let mut tidied = String::with_capacity(text.len());
+    for line in text.lines() {
+        let mut words = line.split_whitespace().peekable();
+        if words.peek().is_none() {
+            continue;
+        }
+        if !tidied.is_empty() {
+            tidied.push('\n');
+        }
+        push_words(&mut tidied, words);
+    }
+    tidied
+}
+
+/// Everything on one line.
+pub(crate) fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    push_words(&mut line, text.split_whitespace());
+    line
+}
+
+fn push_words<'a>(line: &mut String, words: impl Iterator<Item = &'a str>) {
+    for (index, word) in words.enumerate() {
+        if index > 0 {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+}
+
+/// The beginning of `text` that fits in `max_bytes` without cutting a character.
+pub(crate) fn cut(text: &str, max_bytes: usize) -> &str {
+    &text[..text.floor_char_boundary(max_bytes)]
+}
+
+/// Paragraphs, which empty lines divide; a text without any is taken line by line.
+pub(crate) fn paragraphs(text: &str) -> Vec<String> {
+    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    let by_paragraph = blocks(&text);
+    if by_paragraph.len() > 1 {
+        return by_paragraph;
+    }
+    text.lines().map(one_line).filter(|line| !line.is_empty()).collect()
+}
+
+fn blocks(text: &str) -> Vec<String> {
+    let mut blocks = Vec::new();
+    let mut block = String::new();
+    for line in text.lines().chain([""]) {
+        if line.trim().is_empty() {
+            if !block.is_empty() {
+                blocks.push(tidy_lines(&block));
+            }
+            block.clear();
+        } else {
+            block.push_str(line);
+            block.push('\n');
+        }
+    }
+    blocks
+}
+
+/// A heading for a text that has none: its first line, shortened at a word.
+pub(crate) fn heading_of(text: &str) -> String {
+    const LONGEST: usize = 120;
+    let line = text.lines().next().unwrap_or_default();
+    if line.len() <= LONGEST {
+        return line.to_owned();
+    }
+    let beginning = cut(line, LONGEST);
+    let beginning = beginning.rsplit_once(' ').map_or(beginning, |(whole_words, _)| whole_words);
+    format!("{beginning}…")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn white_space_is_tidied() {
+        assert_eq!(tidy_lines("  a \t b\n\n \r\n c\u{a0}d "), "a b\nc d");
+        assert_eq!(one_line(" a\n b "), "a b");
+    }
+
+    #[test]
+    fn a_text_without_empty_lines_is_taken_line_by_line() {
+        assert_eq!(paragraphs("a\nb\n\n\nc\r\n"), ["a\nb", "c"]);
+        assert_eq!(paragraphs("a\r\nb\rc"), ["a", "b", "c"]);
+        assert_eq!(paragraphs(" \n\n"), [""; 0]);
+    }
+
+    #[test]
+    fn headings_end_at_a_word() {
+        assert_eq!(heading_of("short\nrest"), "short");
+        let long = heading_of(&"word ".repeat(40));
+        assert!(long.len() < 130 && long.ends_with("word…"), "{long}");
+    }
+}

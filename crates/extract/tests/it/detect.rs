@@ -1,0 +1,83 @@
+//! What is new, edited and gone; and what is none of these.
+
+use dunlin_core::Time;
+use dunlin_extract::detect::compare;
+use dunlin_extract::diff::Piece;
+use dunlin_extract::recipe::Recipe;
+use dunlin_extract::{Change, Item, detect};
+
+use crate::reading::{item, page, read};
+
+fn told(old: &[Item], new: &[Item]) -> Vec<String> {
+    let tell = |change: &Change<'_>| match change {
+        Change::Added(item) => format!("+{}", item.title),
+        Change::Edited { old, new } => format!("{}>{}", old.title, new.title),
+        Change::Removed(item) => format!("-{}", item.title),
+    };
+    detect(old, new).iter().map(tell).collect()
+}
+
+#[test]
+fn added_edited_and_removed_are_told_apart() {
+    let old = [item("1", "a", "x"), item("2", "b", "x"), item("3", "c", "x")];
+    let new = [item("4", "d", "x"), item("2", "b2", "x"), item("3", "c", "y")];
+    assert_eq!(told(&old, &new), ["+d", "b>b2", "c>c", "-a"]);
+    let words = detect(&old, &new)[2].words();
+    assert_eq!(words, [Piece::Delete("x"), Piece::Insert("y")]);
+}
+
+#[test]
+fn order_and_dates_are_not_content() {
+    let old = [item("1", "a", "x"), item("2", "b", "x")];
+    let mut new = [item("2", "b", "x"), item("1", "a", "x")];
+    new[0].published = Some(Time::from_seconds(1));
+    assert_eq!(told(&old, &new), [""; 0]);
+    let comparison = compare(&old, &new);
+    assert_eq!(comparison.redated, [(&old[1], &new[0])]);
+}
+
+#[test]
+fn new_guids_for_the_same_links_are_no_news() {
+    let old = [item("1", "a", "x"), item("2", "b", "x")];
+    let mut new = old.clone();
+    for (index, item) in new.iter_mut().enumerate() {
+        item.id.value = format!("churned-{index}");
+    }
+    new[1].title = "b2".to_owned();
+    assert_eq!(told(&old, &new), ["b>b2"]);
+    assert_eq!(compare(&old, &new).renamed.len(), 2);
+}
+
+#[test]
+fn new_guids_and_links_for_the_same_content_are_no_news() {
+    let old = [item("1", "a", "x"), item("2", "b", "x")];
+    let new = [item("8", "b", "x"), item("9", "a", "x")];
+    assert_eq!(told(&old, &new), [""; 0]);
+}
+
+#[test]
+fn an_item_known_by_its_content_is_edited_under_its_title() {
+    let text = |text: &str| read(&Recipe::Text, text.as_bytes()).items;
+    let old = text("Monday\nopen\n\nSunday\nopen");
+    let new = text("Monday\nclosed\n\nSunday\nopen");
+    assert_eq!(told(&old, &new), ["Monday>Monday"]);
+}
+
+#[test]
+fn a_whole_page_is_edited_never_added() {
+    assert_eq!(detect(&page("<p>a"), &page("<p>b")).len(), 1);
+    assert!(matches!(detect(&page("<p>a"), &page("<p>b"))[..], [Change::Edited { .. }]));
+}
+
+#[test]
+fn a_document_without_its_end_removes_nothing() {
+    let whole =
+        "<rss version='2.0'><channel><item><guid>1</guid></item><item><guid>2</guid></item></channel></rss>";
+    let old = read(&Recipe::Auto, whole.as_bytes());
+    let new = read(&Recipe::Auto, &whole.as_bytes()[..70]);
+    assert!(old.is_complete && !new.is_complete);
+    let mut comparison = compare(&old.items, &new.items);
+    assert_eq!((new.items.len(), comparison.changes.len()), (1, 1));
+    comparison.drop_removals();
+    assert_eq!(comparison.changes, []);
+}

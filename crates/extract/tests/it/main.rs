@@ -1,0 +1,12 @@
+//! The extraction library seen from outside, in one binary.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+#![expect(clippy::print_stdout, reason = "the counts on real pages are the point of counting")]
+
+mod corpus; // documents of each format and with each quirk, and what is read of them
+mod detect; // what is new, edited and gone, and what is not
+mod flicker; // what is learned, and what is kept quiet
+mod hostile; // pages built to keep a parser busy
+mod laws; // what holds for any bytes and any items
+mod reading;
+mod real_pages; // successive versions of real pages, when they are at hand
+mod recipes; // recipes that mean nothing, and where // short cuts to read documents in tests
