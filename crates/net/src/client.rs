@@ -1,0 +1,248 @@
+//! The guarded client: one GET, its redirects, its limits. Does not know what may be fetched when; that is
+//! [`crate::politeness`].
+//!
+//! Invariant: every URL and every address passes the guard, on the first request as on every redirect.
+
+mod arriving;
+mod connection;
+mod content;
+mod dial;
+mod pool;
+mod redirect;
+mod settings;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::header::HeaderMap;
+use http::{HeaderValue, Response, StatusCode};
+use hyper::body::{Body, Incoming};
+use rustls::RootCertStore;
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, timeout};
+use tokio_rustls::TlsConnector;
+use url::Url;
+
+use crate::error::{Error, Phase};
+use crate::fetched::{Fetched, Hop, Timings};
+use crate::guard::{Refusal, Target};
+use crate::request::Request;
+use crate::resolve::{Resolve, SystemResolver};
+use crate::shown::ShownUrl;
+use arriving::Arriving;
+use connection::{Ask, Connection};
+use content::{Encoding, Reading};
+use dial::{Dialler, NotDialled, timed_out};
+use pool::Pool;
+pub use settings::{Downgrade, PoolSize, Settings, Sizes, Timeouts};
+
+/// The longest page of a redirect that is read, in bytes.
+const REDIRECT_PAGE: u64 = 16 << 10;
+
+/// How long the next piece of it is waited for.
+const REDIRECT_PATIENCE: Duration = Duration::from_secs(1);
+
+/// Fetches. Cheap to clone; clones share their connections.
+#[derive(Clone)]
+pub struct Client {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    settings: Arc<Settings>,
+    user_agent: HeaderValue,
+    dialler: Dialler,
+    pool: Arc<Pool>,
+    slots: Semaphore,
+}
+
+impl std::fmt::Debug for Client {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Client").field("settings", &self.shared.settings).finish_non_exhaustive()
+    }
+}
+
+impl Client {
+    /// A client that looks names up as this system does.
+    pub fn new(settings: Settings) -> Result<Self, Error> {
+        let resolver =
+            SystemResolver::new().map_err(|reason| Error::Resolve { host: "any host".to_owned(), reason })?;
+        Self::with_resolver(settings, Arc::new(resolver))
+    }
+
+    /// A client that looks names up with `resolver`.
+    pub fn with_resolver(settings: Settings, resolver: Arc<dyn Resolve>) -> Result<Self, Error> {
+        let user_agent = HeaderValue::from_str(&settings.user_agent)
+            .map_err(|error| Error::BadSetting { setting: "user_agent", reason: error.to_string() })?;
+        let tls = TlsConnector::from(Arc::new(tls_settings(&settings)?));
+        let settings = Arc::new(settings);
+        let shared = Shared {
+            user_agent,
+            pool: Pool::new(settings.pool),
+            slots: Semaphore::new(settings.pool.in_flight.clamp(1, Semaphore::MAX_PERMITS)),
+            dialler: Dialler { settings: Arc::clone(&settings), resolver, tls },
+            settings,
+        };
+        Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// Asks, follows redirects, and reads the answer to its end.
+    pub async fn fetch(&self, request: Request) -> Result<Fetched, Error> {
+        let shared = &self.shared;
+        let limit = shared.settings.timeouts.total;
+        let begin = Instant::now();
+        let host = || request.url.host_str().unwrap_or_default().to_owned();
+        let Ok(Ok(_slot)) = timeout(limit, shared.slots.acquire()).await else {
+            return Err(Error::TimedOut { host: host(), phase: Phase::Queue, limit });
+        };
+        let mut fetched = timeout(limit, shared.follow(&request)).await.map_err(|_| Error::TimedOut {
+            host: host(),
+            phase: Phase::Total,
+            limit,
+        })??;
+        fetched.timings.total = begin.elapsed();
+        Ok(fetched)
+    }
+
+    /// How many connections are kept for later.
+    pub fn idle_connections(&self) -> usize {
+        self.shared.pool.len()
+    }
+}
+
+impl Shared {
+    async fn follow(&self, request: &Request) -> Result<Fetched, Error> {
+        let mut headers = request.all_headers(&self.user_agent)?;
+        let mut url = request.url.clone();
+        url.set_fragment(None);
+        let mut hops: Vec<Hop> = Vec::new();
+        let mut timings = Timings::default();
+        loop {
+            let mut asking = Asking { shared: self, url: &url, n_hops: hops.len(), timings: &mut timings };
+            let (answer, target, connection) = asking.ask(&headers).await?;
+            if let Some(next) = redirect::target(&answer, &url, &hops, &self.settings)? {
+                redirect::strip(&mut headers, &request.headers, &url, &next);
+                hops.push(Hop { status: answer.status(), from: std::mem::replace(&mut url, next) });
+                self.pass_over(answer.into_body(), &target, connection).await;
+                continue;
+            }
+            let mut fetched = Fetched::from_head(answer.status(), answer.headers(), url, hops);
+            fetched.timings = timings;
+            return self.read(request, fetched, answer, &target, connection).await;
+        }
+    }
+
+    async fn read(
+        &self,
+        request: &Request,
+        mut fetched: Fetched,
+        answer: Response<Incoming>,
+        target: &Target,
+        connection: Connection,
+    ) -> Result<Fetched, Error> {
+        let begin = Instant::now();
+        let host = target.host_name();
+        let has_no_body = matches!(answer.status(), StatusCode::NOT_MODIFIED | StatusCode::NO_CONTENT);
+        let encoding =
+            if has_no_body { Encoding::Identity } else { Encoding::read(answer.headers(), &host)? };
+        let sizes = self.settings.sizes;
+        let idle = self.settings.timeouts.idle;
+        let arriving = Arriving::new(answer.into_body(), host.clone(), sizes.sent, idle);
+        let reading = Reading { host: &host, encoding, sizes, keep_first: request.keep_first };
+        let content = reading.read(arriving).await.inspect_err(|_| self.pool.forget(target))?;
+        if !content.is_cut {
+            self.pool.put(target, connection);
+        }
+        fetched.body = content.body;
+        fetched.is_cut = content.is_cut;
+        fetched.sent_bytes = content.sent_bytes;
+        fetched.timings.body = begin.elapsed();
+        Ok(fetched)
+    }
+
+    /// Lets go of a redirect's page. A short one is read, since the next request often goes to the same host and
+    /// can then use the same connection; a long one costs more than a new connection does.
+    async fn pass_over(&self, body: Incoming, target: &Target, connection: Connection) {
+        let idle = self.settings.timeouts.idle.min(REDIRECT_PATIENCE);
+        let is_short = body.size_hint().exact().is_some_and(|bytes| bytes <= REDIRECT_PAGE);
+        let mut arriving = Arriving::new(body, target.host_name(), REDIRECT_PAGE, idle);
+        if connection.share().is_some() || (is_short && arriving.drain().await.is_ok()) {
+            self.pool.put(target, connection);
+        }
+    }
+}
+
+/// One request of a fetch, which may be the target of a redirect.
+struct Asking<'a> {
+    shared: &'a Shared,
+    url: &'a Url,
+    n_hops: usize,
+    timings: &'a mut Timings,
+}
+
+impl Asking<'_> {
+    async fn ask(&mut self, headers: &HeaderMap) -> Result<(Response<Incoming>, Target, Connection), Error> {
+        let guard = &self.shared.settings.guard;
+        let target = guard.check_url(self.url).map_err(|refusal| self.refused(refusal))?;
+        let ask = Ask::new(self.url, headers.clone())?;
+        if let Some(mut kept) = self.shared.pool.take(&target) {
+            match self.send(&target, &mut kept, &ask).await {
+                Ok(answer) => return Ok((answer, target, kept)),
+                // The server may have closed it just as we began; a GET can be sent again, on a new connection.
+                Err(error) if error.is_stale_connection() => self.shared.pool.forget(&target),
+                Err(error) => {
+                    self.shared.pool.forget(&target);
+                    return Err(error);
+                }
+            }
+        }
+        let dialled = self.shared.dialler.dial(&target, self.timings).await;
+        let mut connection = dialled.map_err(|error| match error {
+            NotDialled::Refused(refusal) => self.refused(refusal),
+            NotDialled::Failed(error) => error,
+        })?;
+        let answer = self.send(&target, &mut connection, &ask).await?;
+        Ok((answer, target, connection))
+    }
+
+    async fn send(
+        &mut self,
+        target: &Target,
+        connection: &mut Connection,
+        ask: &Ask,
+    ) -> Result<Response<Incoming>, Error> {
+        let begin = Instant::now();
+        let limit = self.shared.settings.timeouts.first_byte;
+        let answer = timeout(limit, connection.get(ask)).await;
+        self.timings.first_byte += begin.elapsed();
+        answer.map_err(|_| timed_out(target, Phase::FirstByte, limit))?.map_err(|reason| {
+            let host = target.host_name();
+            if reason.is_parse_too_large() {
+                Error::HeadTooLarge { host, limit: self.shared.settings.sizes.head }
+            } else {
+                Error::Protocol { host, reason }
+            }
+        })
+    }
+
+    fn refused(&self, refusal: Refusal) -> Error {
+        Error::Refused { url: ShownUrl::of(self.url), refusal, hops: self.n_hops }
+    }
+}
+
+fn tls_settings(settings: &Settings) -> Result<rustls::ClientConfig, Error> {
+    let bad = |setting, reason: rustls::Error| Error::BadSetting { setting, reason: reason.to_string() };
+    let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
+    for root in &settings.extra_roots {
+        roots.add(root.clone()).map_err(|reason| bad("extra_roots", reason))?;
+    }
+    // Named here rather than installed for the process, so that a library decides nothing for its program.
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let mut tls = rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|reason| bad("TLS versions", reason))?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(tls)
+}

@@ -1,0 +1,131 @@
+//! One HTTP connection, whatever its version. Knows nothing of hosts, pools or limits on time.
+
+use bytes::Bytes;
+use http::header::{HOST, HeaderMap, HeaderValue};
+use http::uri::{Authority, PathAndQuery, Scheme, Uri};
+use http::{Method, Response};
+use http_body_util::Empty;
+use hyper::body::Incoming;
+use hyper::client::conn::{http1, http2};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use tokio::io::{AsyncRead, AsyncWrite};
+use url::{Position, Url};
+
+use crate::error::Error;
+use crate::shown::ShownUrl;
+
+/// The most header lines in an answer. A line costs memory beyond its bytes.
+const MAX_HEADER_LINES: usize = 256;
+
+/// Something a request can be sent on. A task of its own drives the socket and ends when this is dropped.
+#[derive(Debug)]
+pub(super) enum Connection {
+    /// One request at a time.
+    Http1(http1::SendRequest<Empty<Bytes>>),
+    /// Many requests at a time, over clones.
+    Http2(http2::SendRequest<Empty<Bytes>>),
+}
+
+impl Connection {
+    /// Begins HTTP/1.1 on an open stream.
+    pub(super) async fn http1<S>(stream: S, max_head: usize) -> Result<Self, hyper::Error>
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let (sender, driver) = http1::Builder::new()
+            .max_header_size(max_head)
+            // Also what one read of a body may bring; hyper accepts nothing below 8 KiB.
+            .max_buf_size(max_head.max(64 << 10))
+            .max_headers(MAX_HEADER_LINES)
+            .handshake(TokioIo::new(stream))
+            .await?;
+        // Its error, if any, also reaches the request that was under way.
+        tokio::spawn(driver);
+        Ok(Self::Http1(sender))
+    }
+
+    /// Begins HTTP/2 on an open stream.
+    pub(super) async fn http2<S>(stream: S, max_head: usize) -> Result<Self, hyper::Error>
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let (sender, driver) = http2::Builder::new(TokioExecutor::new())
+            .max_header_list_size(u32::try_from(max_head).unwrap_or(u32::MAX))
+            .handshake(TokioIo::new(stream))
+            .await?;
+        tokio::spawn(driver);
+        Ok(Self::Http2(sender))
+    }
+
+    /// A second handle, where the protocol allows one.
+    pub(super) fn share(&self) -> Option<Self> {
+        match self {
+            Self::Http1(_) => None,
+            Self::Http2(sender) => Some(Self::Http2(sender.clone())),
+        }
+    }
+
+    /// Whether the other side is known to have closed it.
+    pub(super) fn is_closed(&self) -> bool {
+        match self {
+            Self::Http1(sender) => sender.is_closed(),
+            Self::Http2(sender) => sender.is_closed(),
+        }
+    }
+
+    /// Asks for `url` and waits for the head of the answer.
+    pub(super) async fn get(&mut self, ask: &Ask) -> Result<Response<Incoming>, hyper::Error> {
+        match self {
+            Self::Http1(sender) => {
+                sender.ready().await?;
+                sender.send_request(ask.for_http1()).await
+            }
+            Self::Http2(sender) => {
+                sender.ready().await?;
+                sender.send_request(ask.for_http2()).await
+            }
+        }
+    }
+}
+
+/// A request in the parts that both versions of the protocol are made from.
+#[derive(Debug)]
+pub(super) struct Ask {
+    scheme: Scheme,
+    authority: Authority,
+    path: PathAndQuery,
+    headers: HeaderMap,
+}
+
+impl Ask {
+    pub(super) fn new(url: &Url, headers: HeaderMap) -> Result<Self, Error> {
+        let bad_path = || Error::BadPath { url: ShownUrl::of(url) };
+        let scheme = if url.scheme() == "https" { Scheme::HTTPS } else { Scheme::HTTP };
+        let authority = url[Position::BeforeHost..Position::AfterPort].parse().map_err(|_| bad_path())?;
+        let path = url[Position::BeforePath..Position::AfterQuery].parse().map_err(|_| bad_path())?;
+        Ok(Self { scheme, authority, path, headers })
+    }
+
+    fn for_http1(&self) -> http::Request<Empty<Bytes>> {
+        let mut request = self.request(Uri::from(self.path.clone()));
+        let host = HeaderValue::from_str(self.authority.as_str()).expect("an authority is visible ASCII");
+        request.headers_mut().insert(HOST, host);
+        request
+    }
+
+    fn for_http2(&self) -> http::Request<Empty<Bytes>> {
+        let mut parts = http::uri::Parts::default();
+        parts.scheme = Some(self.scheme.clone());
+        parts.authority = Some(self.authority.clone());
+        parts.path_and_query = Some(self.path.clone());
+        self.request(Uri::from_parts(parts).expect("all three parts are there"))
+    }
+
+    fn request(&self, uri: Uri) -> http::Request<Empty<Bytes>> {
+        let mut request = http::Request::new(Empty::new());
+        *request.method_mut() = Method::GET;
+        *request.uri_mut() = uri;
+        request.headers_mut().clone_from(&self.headers);
+        request
+    }
+}

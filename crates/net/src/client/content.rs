@@ -1,0 +1,175 @@
+//! From the body as sent to the content: decompressed, whole, and within its limits on both sides.
+//!
+//! Invariant: at no time are more than the limits, plus one read, held in memory, however well the body is packed.
+
+use std::io;
+
+use async_compression::tokio::bufread::{
+    BrotliDecoder, DeflateDecoder, GzipDecoder, ZlibDecoder, ZstdDecoder,
+};
+use async_compression::zstd::DParameter;
+use bytes::Bytes;
+use http::HeaderMap;
+use http::header::CONTENT_ENCODING;
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt};
+
+use super::arriving::{Arriving, Received, unwrap_error};
+use super::settings::Sizes;
+use crate::error::{Error, Stage};
+
+/// How much is decompressed before the limits are looked at again.
+const STEP: usize = 16 << 10;
+
+/// Growth is not judged below this much content: a short page of one repeated letter is no bomb.
+const GROWTH_FLOOR: u64 = 1 << 20;
+
+/// The largest window that RFC 9659 lets a server use: 8 MiB.
+const ZSTD_WINDOW_LOG: u32 = 23;
+
+/// A way of packing content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Encoding {
+    Identity,
+    Gzip,
+    Deflate,
+    Brotli,
+    Zstd,
+}
+
+impl Encoding {
+    /// What the headers say. More than one coding on top of each other is never asked for, and not accepted.
+    pub(super) fn read(headers: &HeaderMap, host: &str) -> Result<Self, Error> {
+        let mut named = Vec::new();
+        for value in headers.get_all(CONTENT_ENCODING) {
+            let text = String::from_utf8_lossy(value.as_bytes()).to_ascii_lowercase();
+            named.extend(text.split(',').map(|name| name.trim().to_owned()));
+        }
+        named.retain(|name| !name.is_empty() && name != "identity");
+        match named.as_slice() {
+            [] => Ok(Self::Identity),
+            [one] if one == "gzip" || one == "x-gzip" => Ok(Self::Gzip),
+            [one] if one == "deflate" => Ok(Self::Deflate),
+            [one] if one == "br" => Ok(Self::Brotli),
+            [one] if one == "zstd" => Ok(Self::Zstd),
+            _ => Err(Error::UnknownEncoding {
+                host: host.to_owned(),
+                encoding: named.join(", ").escape_debug().take(80).collect(),
+            }),
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Identity => "identity",
+            Self::Gzip => "gzip",
+            Self::Deflate => "deflate",
+            Self::Brotli => "br",
+            Self::Zstd => "zstd",
+        }
+    }
+}
+
+/// What was read.
+#[derive(Debug)]
+pub(super) struct Content {
+    pub(super) body: Bytes,
+    pub(super) sent_bytes: u64,
+    /// Whether reading stopped at `keep_first`; what follows on the connection was not looked at.
+    pub(super) is_cut: bool,
+}
+
+/// How to read a body.
+#[derive(Debug)]
+pub(super) struct Reading<'r> {
+    pub(super) host: &'r str,
+    pub(super) encoding: Encoding,
+    pub(super) sizes: Sizes,
+    pub(super) keep_first: Option<u64>,
+}
+
+impl Reading<'_> {
+    /// Reads to the end, or to `keep_first`.
+    pub(super) async fn read(&self, mut arriving: Arriving) -> Result<Content, Error> {
+        let received = arriving.received();
+        if self.keep_first.is_none() && arriving.expected().is_some_and(|bytes| bytes > self.sizes.sent) {
+            return Err(self.too_large(self.sizes.sent, Stage::Sent));
+        }
+        let (content, is_cut) = self.decode(&mut arriving, &received).await?;
+        if !is_cut {
+            // Something may follow the packed content.
+            arriving.drain().await.map_err(|error| self.broken(error))?;
+        }
+        Ok(Content { body: content.into(), sent_bytes: received.get(), is_cut })
+    }
+
+    async fn decode(&self, arriving: &mut Arriving, received: &Received) -> Result<(Vec<u8>, bool), Error> {
+        match self.encoding {
+            Encoding::Identity => self.collect(arriving, received).await,
+            Encoding::Gzip => {
+                let mut decoder = GzipDecoder::new(arriving);
+                // A gzip file is a sequence of members, and some servers send one per write.
+                decoder.multiple_members(true);
+                self.collect(decoder, received).await
+            }
+            Encoding::Deflate => {
+                // The standard says zlib; some servers send the bare stream. The first byte tells them apart.
+                let first = arriving.fill_buf().await.map_err(|error| self.broken(error))?.first().copied();
+                if first.is_some_and(|byte| byte & 0x8f == 8) {
+                    self.collect(ZlibDecoder::new(arriving), received).await
+                } else {
+                    self.collect(DeflateDecoder::new(arriving), received).await
+                }
+            }
+            Encoding::Brotli => self.collect(BrotliDecoder::new(arriving), received).await,
+            Encoding::Zstd => {
+                let window = [DParameter::window_log_max(ZSTD_WINDOW_LOG)];
+                let mut decoder = ZstdDecoder::with_params(arriving, &window);
+                decoder.multiple_members(true);
+                self.collect(decoder, received).await
+            }
+        }
+    }
+
+    async fn collect<R>(&self, mut reader: R, received: &Received) -> Result<(Vec<u8>, bool), Error>
+    where
+        R: AsyncRead + Unpin,
+    {
+        let mut content = Vec::new();
+        loop {
+            content.reserve(STEP);
+            let mut step = (&mut reader).take(STEP as u64);
+            if step.read_buf(&mut content).await.map_err(|error| self.broken(error))? == 0 {
+                return Ok((content, false));
+            }
+            if let Some(keep) = self.keep_first.filter(|&keep| content.len() as u64 > keep) {
+                content.truncate(usize::try_from(keep).unwrap_or(usize::MAX));
+                return Ok((content, true));
+            }
+            self.check(content.len() as u64, received.get())?;
+            // Packed data that is already here decodes without ever waiting; others want a turn.
+            tokio::task::consume_budget().await;
+        }
+    }
+
+    fn check(&self, decoded: u64, received: u64) -> Result<(), Error> {
+        if decoded > self.sizes.decoded {
+            return Err(self.too_large(self.sizes.decoded, Stage::Decoded));
+        }
+        if decoded > GROWTH_FLOOR && decoded / self.sizes.growth.max(1) > received {
+            return Err(Error::Bomb { host: self.host.to_owned(), limit: self.sizes.growth });
+        }
+        Ok(())
+    }
+
+    fn broken(&self, error: io::Error) -> Error {
+        unwrap_error(error).unwrap_or_else(|reason| Error::BadEncoding {
+            host: self.host.to_owned(),
+            encoding: self.encoding.name(),
+            reason,
+        })
+    }
+
+    fn too_large(&self, limit: u64, stage: Stage) -> Error {
+        Error::BodyTooLarge { host: self.host.to_owned(), limit, stage }
+    }
+}

@@ -1,0 +1,131 @@
+//! Connections kept for the next request to the same host, within bounds. Opens none itself.
+//!
+//! A kept connection leads to an address that the guard passed when it was opened; using it again asks no name
+//! server, so it cannot be led elsewhere.
+//!
+//! Invariant: never more idle connections than the settings allow, and none older than the idle time for much
+//! longer than that.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use tokio::time::Instant;
+
+use super::connection::Connection;
+use super::settings::PoolSize;
+use crate::guard::Target;
+
+/// The connections that wait for work.
+#[derive(Debug)]
+pub(super) struct Pool {
+    size: PoolSize,
+    stock: Mutex<Stock>,
+}
+
+#[derive(Debug, Default)]
+struct Stock {
+    kept: BTreeMap<Target, Vec<Kept>>,
+    is_swept: bool,
+}
+
+#[derive(Debug)]
+struct Kept {
+    connection: Connection,
+    since: Instant,
+}
+
+impl Pool {
+    pub(super) fn new(size: PoolSize) -> Arc<Self> {
+        Arc::new(Self { size, stock: Mutex::default() })
+    }
+
+    fn stock(&self) -> MutexGuard<'_, Stock> {
+        // A panic elsewhere leaves at worst one connection too few.
+        self.stock.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A connection to `target` that looks usable: the youngest, which is the least likely to have been closed.
+    pub(super) fn take(&self, target: &Target) -> Option<Connection> {
+        let mut stock = self.stock();
+        let kept = stock.kept.get_mut(target)?;
+        while let Some(mut found) = kept.pop() {
+            if found.connection.is_closed() || found.since.elapsed() >= self.size.idle_time {
+                continue;
+            }
+            if let Some(shared) = found.connection.share() {
+                found.since = Instant::now();
+                kept.push(found);
+                return Some(shared);
+            }
+            return Some(found.connection);
+        }
+        stock.kept.remove(target);
+        None
+    }
+
+    /// Keeps `connection` for later, at the cost of the oldest one where there are too many.
+    pub(super) fn put(self: &Arc<Self>, target: &Target, connection: Connection) {
+        if connection.is_closed() || self.size.idle == 0 || self.size.idle_per_host == 0 {
+            return;
+        }
+        let mut stock = self.stock();
+        let kept = stock.kept.entry(target.clone()).or_default();
+        // Handles of one HTTP/2 connection are alike, and one such connection is enough for a host.
+        if connection.share().is_some() {
+            kept.retain(|kept| kept.connection.share().is_none());
+        }
+        kept.push(Kept { connection, since: Instant::now() });
+        if kept.len() > self.size.idle_per_host {
+            kept.remove(0);
+        }
+        while stock.len() > self.size.idle {
+            stock.drop_oldest();
+        }
+        if !stock.is_swept {
+            stock.is_swept = true;
+            tokio::spawn(sweep(Arc::downgrade(self), self.size));
+        }
+    }
+
+    /// Drops every connection to `target`; for when one of them misbehaved in a way the others may share.
+    pub(super) fn forget(&self, target: &Target) {
+        self.stock().kept.remove(target);
+    }
+
+    /// How many connections wait.
+    pub(super) fn len(&self) -> usize {
+        self.stock().len()
+    }
+}
+
+impl Stock {
+    fn len(&self) -> usize {
+        self.kept.values().map(Vec::len).sum()
+    }
+
+    fn drop_oldest(&mut self) {
+        let oldest =
+            self.kept.iter().filter_map(|(target, kept)| Some((kept.first()?.since, target.clone())));
+        if let Some((_, target)) = oldest.min() {
+            self.kept.entry(target).and_modify(|kept| drop(kept.remove(0)));
+        }
+        self.kept.retain(|_, kept| !kept.is_empty());
+    }
+}
+
+/// Closes what has waited too long; ends with the pool, or when there is nothing left to close.
+async fn sweep(pool: Weak<Pool>, size: PoolSize) {
+    loop {
+        tokio::time::sleep(size.idle_time).await;
+        let Some(pool) = pool.upgrade() else { return };
+        let mut stock = pool.stock();
+        for kept in stock.kept.values_mut() {
+            kept.retain(|kept| !kept.connection.is_closed() && kept.since.elapsed() < size.idle_time);
+        }
+        stock.kept.retain(|_, kept| !kept.is_empty());
+        if stock.kept.is_empty() {
+            stock.is_swept = false;
+            return;
+        }
+    }
+}

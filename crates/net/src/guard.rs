@@ -1,0 +1,197 @@
+//! Which URLs and addresses may be reached. Not a firewall for the machine: it binds what goes through [`crate::Client`].
+//!
+//! People, feeds and redirects hand us URLs; any of them may point at the inside of the network we run in. The
+//! guard judges a URL before its name is looked up, and every address before it is connected to.
+//!
+//! Invariant: a connection is made to an address that was judged, never to a name that is looked up again. A
+//! name server that answers differently the second time is not asked a second time.
+
+mod address;
+mod refusal;
+
+use std::collections::BTreeSet;
+use std::net::IpAddr;
+
+use ipnet::IpNet;
+use url::{Host, Url};
+
+pub use address::{AddressKind, classify};
+pub use refusal::Refusal;
+
+/// Ports of services that speak something else than HTTP: the Fetch standard's, Redis and memcached. A request to one of
+/// them could be taken for a command.
+const FOREIGN_PORTS: &[u16] = &[
+    0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103,
+    104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514,
+    515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723,
+    2049, 3659, 4045, 4190, 5060, 5061, 6000, 6379, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
+    11211,
+];
+
+/// The policy: the public internet over http and https, plus what was allowed by hand.
+///
+/// ```
+/// use dunlin_net::{Guard, Refusal};
+///
+/// let guard = Guard::public_internet();
+/// let url = "http://0x7f.1/admin".parse()?;
+/// assert!(matches!(guard.check_url(&url), Err(Refusal::Address { .. })));
+///
+/// let at_home = guard.allowing_network("127.0.0.0/8".parse()?);
+/// assert!(at_home.check_url(&url).is_ok());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Guard {
+    networks: Vec<IpNet>,
+    hosts: BTreeSet<String>,
+    ports: Option<BTreeSet<u16>>,
+}
+
+impl Guard {
+    /// Everything that is not a public address is refused.
+    pub fn public_internet() -> Self {
+        Self::default()
+    }
+
+    /// Also lets through the addresses of `network`, by whatever name they are reached.
+    #[must_use]
+    pub fn allowing_network(mut self, network: IpNet) -> Self {
+        self.networks.push(network);
+        self
+    }
+
+    /// Also lets through `host`, whatever addresses it has. Whoever controls the name then controls where we
+    /// connect to, so this is for names of one's own.
+    #[must_use]
+    pub fn allowing_host(mut self, host: &str) -> Self {
+        self.hosts.insert(plain_name(host));
+        self
+    }
+
+    /// Lets through these ports only.
+    #[must_use]
+    pub fn limiting_ports(mut self, ports: impl IntoIterator<Item = u16>) -> Self {
+        self.ports = Some(ports.into_iter().collect());
+        self
+    }
+
+    /// Judges what can be judged without a name server: scheme, credentials, port, and the host if it is an
+    /// address or a name that never means another machine.
+    pub fn check_url(&self, url: &Url) -> Result<Target, Refusal> {
+        let is_tls = match url.scheme() {
+            "http" => false,
+            "https" => true,
+            other => return Err(Refusal::Scheme { scheme: other.to_owned() }),
+        };
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(Refusal::Credentials);
+        }
+        let port = url.port_or_known_default().ok_or(Refusal::NoHost)?;
+        let listed = self.ports.as_ref().map(|ports| ports.contains(&port));
+        if !listed.unwrap_or_else(|| !FOREIGN_PORTS.contains(&port)) {
+            return Err(Refusal::Port { port });
+        }
+        let host = match url.host().ok_or(Refusal::NoHost)? {
+            Host::Domain(name) => TargetHost::Name(self.check_name(name)?),
+            Host::Ipv4(address) => TargetHost::Address(address.into()),
+            Host::Ipv6(address) => TargetHost::Address(address.into()),
+        };
+        let target = Target { host, port, is_tls };
+        if let TargetHost::Address(address) = target.host {
+            self.check_address(&target.host_name(), address)?;
+        }
+        Ok(target)
+    }
+
+    fn check_name(&self, name: &str) -> Result<String, Refusal> {
+        let name = plain_name(name);
+        if name.is_empty() {
+            return Err(Refusal::NoHost);
+        }
+        let is_local = name == "localhost" || name.ends_with(".localhost");
+        // A loopback network on the allow-list means that loopback is wanted, under its usual name too.
+        let loopback_allowed = self.judge(IpAddr::from([127, 0, 0, 1])).is_none();
+        if is_local && !loopback_allowed && !self.hosts.contains(&name) {
+            return Err(Refusal::LocalName { name });
+        }
+        Ok(name)
+    }
+
+    fn check_address(&self, host: &str, address: IpAddr) -> Result<(), Refusal> {
+        if self.hosts.contains(host) {
+            return Ok(());
+        }
+        match self.judge(address) {
+            Some((address, kind)) => Err(Refusal::Address { address, kind }),
+            None => Ok(()),
+        }
+    }
+
+    /// The addresses of `target` that may be connected to, out of those its name has; an error when none is left.
+    pub fn check_addresses(&self, target: &Target, found: &[IpAddr]) -> Result<Vec<IpAddr>, Refusal> {
+        let host = target.host_name();
+        let mut kept = Vec::new();
+        let mut first_refusal = None;
+        for &address in found {
+            match self.check_address(&host, address) {
+                Ok(()) if kept.contains(&address) => {}
+                Ok(()) => kept.push(address),
+                Err(refusal) => {
+                    first_refusal.get_or_insert(refusal);
+                }
+            }
+        }
+        match first_refusal {
+            Some(refusal) if kept.is_empty() => Err(refusal),
+            _ => Ok(kept),
+        }
+    }
+
+    /// What is wrong with `address`, if anything is.
+    fn judge(&self, address: IpAddr) -> Option<(IpAddr, AddressKind)> {
+        let allowed = self.networks.iter().any(|network| network.contains(&address));
+        if let Some(kind) = classify(address).filter(|_| !allowed) {
+            return Some((address, kind));
+        }
+        address::embedded(address).and_then(|inner| self.judge(inner.into()))
+    }
+}
+
+/// A URL's host, port and scheme after [`Guard::check_url`] has passed them.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Target {
+    pub(crate) host: TargetHost,
+    pub(crate) port: u16,
+    pub(crate) is_tls: bool,
+}
+
+/// A host that still has to be looked up, or one that is an address already.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum TargetHost {
+    /// Lower case, without the final dot.
+    Name(String),
+    /// Written as an address in the URL.
+    Address(IpAddr),
+}
+
+impl Target {
+    /// The host as certificates and allow-lists spell it.
+    pub fn host_name(&self) -> String {
+        match &self.host {
+            TargetHost::Name(name) => name.clone(),
+            TargetHost::Address(address) => address.to_string(),
+        }
+    }
+
+    /// The port, given or implied by the scheme.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+}
+
+/// `Example.COM.` and `example.com` are one host.
+fn plain_name(name: &str) -> String {
+    let name = name.to_ascii_lowercase();
+    name.trim_start_matches('[').trim_end_matches(']').trim_end_matches('.').to_owned()
+}

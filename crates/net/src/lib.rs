@@ -1,0 +1,34 @@
+//! Every outbound connection of Dunlin: a guarded HTTP client, robots.txt, and politeness.
+//!
+//! Nothing here decides what is worth fetching. The parts, in reading order:
+//! [`guard`] says which URLs and addresses may be reached at all; [`Client`] fetches one, within limits on time and
+//! size; [`robots`] reads what a site asks of programs; [`politeness`] says when a host may be asked again.
+//!
+//! ```
+//! use dunlin_net::{Guard, Refusal};
+//!
+//! // A name on a public page that points inside is refused before anything is sent.
+//! let inside = "http://169.254.169.254/latest/meta-data/".parse()?;
+//! let refusal = Guard::public_internet().check_url(&inside).unwrap_err();
+//! assert!(refusal.to_string().contains("a cloud metadata address"));
+//! # Ok::<(), url::ParseError>(())
+//! ```
+
+mod client;
+mod error;
+mod fetched;
+pub mod guard;
+pub mod http_date;
+pub mod politeness;
+mod request;
+mod resolve;
+pub mod robots;
+mod shown;
+
+pub use client::{Client, Downgrade, PoolSize, Settings, Sizes, Timeouts};
+pub use error::{Error, Fault, Phase, Retry, Stage};
+pub use fetched::{CacheHints, Fetched, Hop, RetryAfter, Timings};
+pub use guard::{Guard, Refusal};
+pub use request::{Request, Validators};
+pub use resolve::{Resolve, ResolveError, Resolving, SystemResolver};
+pub use shown::ShownUrl;

@@ -1,0 +1,238 @@
+//! When a host may be asked again. A pure state machine: time comes in as an argument, nothing is fetched here,
+//! and what it knows can be stored and restored.
+//!
+//! Three things hold a request back: the gap and the number of requests at one time, for every host alike or longer
+//! where the site asks for it; a `Retry-After`; and a back-off after failures, doubling until it is forgiven
+//! after a quiet time.
+//!
+//! Invariants: between the moment a `NotBefore` is answered and the time it names, no request to that place is
+//! let go; and no more requests are under way than the rules allow, as long as each `Go` is told to `started`.
+
+mod backoff;
+mod outcome;
+mod place;
+mod scope;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+use dunlin_core::Time;
+use url::Url;
+
+pub use outcome::Outcome;
+pub use place::PlaceState;
+pub use scope::Scope;
+
+/// How polite to be. The defaults suit a stranger's site.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rules {
+    /// The pause between two requests, counted from the beginning or end of the last one, whichever is later; so a
+    /// slow server gets more rest, and one request at a time never reaches it sooner than this after another.
+    pub gap: Duration,
+    /// The most requests under way at one time.
+    pub concurrent: u32,
+    /// What the gap and the number of requests are counted over.
+    pub scope: Scope,
+    /// What a 429, a 503 or a `Retry-After` holds back.
+    pub limit_scope: Scope,
+    /// The first pause after a failure; each further failure doubles it.
+    pub first_backoff: Duration,
+    /// The longest pause after failures.
+    pub longest_backoff: Duration,
+    /// The longest pause that a server can ask for.
+    pub longest_wait: Duration,
+    /// How long after the end of a pause nothing may fail for the failures before to be forgotten.
+    pub forgive_after: Duration,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self {
+            gap: Duration::from_secs(2),
+            concurrent: 1,
+            scope: Scope::Host,
+            limit_scope: Scope::Host,
+            first_backoff: Duration::from_secs(30),
+            longest_backoff: Duration::from_hours(6),
+            longest_wait: Duration::from_hours(24),
+            forgive_after: Duration::from_mins(30),
+        }
+    }
+}
+
+/// Whether a URL may be fetched now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MayFetch {
+    /// Now.
+    Go,
+    /// Not before this time; then ask again, since something else may have come up.
+    NotBefore(Time, Reason),
+}
+
+/// What holds a request back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[non_exhaustive]
+pub enum Reason {
+    /// The last request is too recent.
+    Gap,
+    /// As many requests are under way as may be. The time is only when to look again.
+    Busy,
+    /// The server said when to come back.
+    RetryAfter,
+    /// The server asked for less, or failed, without saying for how long.
+    Backoff,
+    /// Our own machine or network failed.
+    OurTrouble,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Gap => "the last request was too recent",
+            Self::Busy => "other requests are under way",
+            Self::RetryAfter => "the server asked to wait",
+            Self::Backoff => "the last requests failed",
+            Self::OurTrouble => "this machine's network failed",
+        })
+    }
+}
+
+/// The memory of all places that were asked.
+#[derive(Debug, Clone)]
+pub struct Politeness {
+    rules: Rules,
+    seed: u64,
+    places: BTreeMap<String, PlaceState>,
+}
+
+impl Politeness {
+    /// Knows of no place yet. The seed decides the jitter of back-offs, so that many watchers that were refused
+    /// together do not come back together.
+    pub fn new(rules: Rules, seed: u64) -> Self {
+        Self { rules, seed, places: BTreeMap::new() }
+    }
+
+    /// Whether `url` may be fetched at `now`.
+    ///
+    /// A clock that was set back is noticed here: a wait begins anew from `now` rather than lasting until the
+    /// old time comes round again.
+    pub fn may_fetch(&mut self, url: &Url, now: Time) -> MayFetch {
+        let rules = self.rules;
+        let mut latest: Option<(Time, Reason)> = None;
+        let mut hold = |until: Time, reason| {
+            if until > now && latest.is_none_or(|(time, _)| until > time) {
+                latest = Some((until, reason));
+            }
+        };
+        if let Some(place) = self.places.get_mut(&rules.scope.key(url)) {
+            place.notice_clock(now);
+            if let Some(free) = place.free_at(rules.gap) {
+                hold(free, Reason::Gap);
+            }
+            if place.in_flight >= rules.concurrent.max(1) {
+                hold(now.plus(rules.gap.max(Duration::from_secs(1))), Reason::Busy);
+            }
+        }
+        for key in self.keys(url) {
+            if let Some(place) = self.places.get_mut(&key) {
+                place.notice_clock(now);
+                if let Some((until, reason)) = place.blocked() {
+                    hold(until, reason);
+                }
+            }
+        }
+        latest.map_or(MayFetch::Go, |(until, reason)| MayFetch::NotBefore(until, reason))
+    }
+
+    /// A request for `url` begins. It counts as under way until [`Politeness::finished`], which has to be called
+    /// for it whatever happens.
+    pub fn started(&mut self, url: &Url, now: Time) {
+        let place = self.place(self.rules.scope.key(url));
+        place.in_flight = place.in_flight.saturating_add(1);
+        place.use_at(now);
+    }
+
+    /// A request for `url` ended, with this outcome.
+    pub fn finished(&mut self, url: &Url, outcome: Outcome, now: Time) {
+        let place = self.place(self.rules.scope.key(url));
+        place.in_flight = place.in_flight.saturating_sub(1);
+        place.use_at(now);
+        match outcome {
+            Outcome::Fine => {
+                // The page is back. Its host's limits are forgiven by quiet only, or a host that answers every
+                // second request would never be left alone.
+                if let Some(place) = self.places.get_mut(&Scope::Url.key(url)) {
+                    place.forgive(now);
+                }
+            }
+            Outcome::Limited { retry_after } => {
+                let wish = retry_after.map(|after| after.not_before(now).since(now));
+                self.fail(self.rules.limit_scope.key(url), wish, now);
+            }
+            Outcome::Unreachable => self.fail(self.rules.scope.key(url), None, now),
+            Outcome::Broken => self.fail(Scope::Url.key(url), None, now),
+            Outcome::OurTrouble => {
+                let rules = self.rules;
+                self.place(rules.scope.key(url)).suffer_our_trouble(&rules, now);
+            }
+            Outcome::Abandoned => {}
+        }
+    }
+
+    fn fail(&mut self, key: String, wish: Option<Duration>, now: Time) {
+        let rules = self.rules;
+        let seed = backoff::seed_of(self.seed, &key);
+        self.place(key).fail(&rules, wish, seed, now);
+    }
+
+    /// Keeps requests to the place of `url` at least `gap` apart, as its robots.txt or its owner asks; `None`
+    /// goes back to the rules. A gap shorter than the rules' has no effect.
+    pub fn set_gap(&mut self, url: &Url, gap: Option<Duration>) {
+        let key = self.rules.scope.key(url);
+        if gap.is_some() || self.places.contains_key(&key) {
+            let longest = self.rules.longest_wait;
+            self.place(key).own_gap = gap.map(|gap| gap.min(longest));
+        }
+    }
+
+    /// What is known that concerns `url`, by name of place: what to store after a change.
+    pub fn concerning(&self, url: &Url) -> impl Iterator<Item = (&str, &PlaceState)> {
+        let mut keys = self.keys(url).to_vec();
+        keys.push(self.rules.scope.key(url));
+        keys.sort();
+        keys.dedup();
+        keys.into_iter()
+            .filter_map(|key| self.places.get_key_value(&key).map(|(key, place)| (key.as_str(), place)))
+    }
+
+    /// Everything that is known, by name of place, in order of the names.
+    pub fn places(&self) -> impl Iterator<Item = (&str, &PlaceState)> {
+        self.places.iter().map(|(key, place)| (key.as_str(), place))
+    }
+
+    /// Takes in what was stored by an earlier run. No request of that run is under way any more.
+    pub fn restore(&mut self, stored: impl IntoIterator<Item = (String, PlaceState)>) {
+        self.places.extend(stored);
+    }
+
+    /// Drops every place that would not hold anything back any more, and says which.
+    pub fn forget(&mut self, now: Time) -> Vec<String> {
+        let rules = self.rules;
+        let idle = self.places.iter().filter(|(_, place)| place.is_forgettable(&rules, now));
+        let names: Vec<String> = idle.map(|(key, _)| key.clone()).collect();
+        for name in &names {
+            self.places.remove(name);
+        }
+        names
+    }
+
+    fn place(&mut self, key: String) -> &mut PlaceState {
+        self.places.entry(key).or_default()
+    }
+
+    /// The places whose failures hold `url` back.
+    fn keys(&self, url: &Url) -> [String; 3] {
+        [self.rules.scope.key(url), self.rules.limit_scope.key(url), Scope::Url.key(url)]
+    }
+}

@@ -1,0 +1,162 @@
+//! What to ask a server for. Always a GET: what changes something on a server goes another way.
+//!
+//! Invariant: the values of headers never appear in `Debug` output; they may be keys or cookies.
+
+use std::fmt;
+
+use http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use url::Url;
+
+use crate::error::Error;
+
+/// What a server gave us to recognise a version by; given back byte for byte, so that it can answer "not changed".
+///
+/// Bytes outside ASCII, which the standard discourages, are kept as the characters of the same number.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Validators {
+    /// The `ETag`, with its quotes and `W/` if it had them.
+    pub etag: Option<String>,
+    /// The `Last-Modified` date as the server spelt it.
+    pub last_modified: Option<String>,
+}
+
+/// Set by the client itself; a second opinion would confuse framing, caching or the guard.
+const OURS: &[HeaderName] = &[
+    header::HOST,
+    header::CONNECTION,
+    header::CONTENT_LENGTH,
+    header::TRANSFER_ENCODING,
+    header::TE,
+    header::UPGRADE,
+    header::EXPECT,
+    header::ACCEPT_ENCODING,
+    header::USER_AGENT,
+    header::RANGE,
+    header::IF_NONE_MATCH,
+    header::IF_MODIFIED_SINCE,
+];
+
+/// One fetch.
+#[derive(Clone)]
+pub struct Request {
+    pub(crate) url: Url,
+    pub(crate) validators: Validators,
+    pub(crate) headers: HeaderMap,
+    pub(crate) keep_first: Option<u64>,
+}
+
+impl Request {
+    /// Asks for `url`.
+    pub fn new(url: Url) -> Self {
+        Self { url, validators: Validators::default(), headers: HeaderMap::new(), keep_first: None }
+    }
+
+    /// Asks for the text of a URL.
+    pub fn parse(url: &str) -> Result<Self, Error> {
+        Ok(Self::new(Url::parse(url)?))
+    }
+
+    /// Wants the content only if it is not the version described.
+    #[must_use]
+    pub fn unless(mut self, validators: Validators) -> Self {
+        self.validators = validators;
+        self
+    }
+
+    /// Sends a header of one's own, such as `Authorization`. It goes to the host of the URL only, never to
+    /// another one that redirects lead to.
+    pub fn header(mut self, name: &str, value: &str) -> Result<Self, Error> {
+        let bad = || Error::BadHeader { name: name.escape_debug().to_string() };
+        let parsed = HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?;
+        let mut value = HeaderValue::from_str(value).map_err(|_| bad())?;
+        if OURS.contains(&parsed) {
+            return Err(bad());
+        }
+        value.set_sensitive(true);
+        self.headers.insert(parsed, value);
+        Ok(self)
+    }
+
+    /// Keeps the first `bytes` of the content and stops reading there, instead of refusing what is too large.
+    #[must_use]
+    pub fn keeping_first(mut self, bytes: u64) -> Self {
+        self.keep_first = Some(bytes);
+        self
+    }
+
+    /// Where to.
+    pub fn url(&self) -> &Url {
+        &self.url
+    }
+
+    /// The headers of the first request, without those that name the host.
+    pub(crate) fn all_headers(&self, user_agent: &HeaderValue) -> Result<HeaderMap, Error> {
+        let mut headers = self.headers.clone();
+        headers.insert(header::USER_AGENT, user_agent.clone());
+        headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("gzip, deflate, br, zstd"));
+        headers.entry(header::ACCEPT).or_insert(HeaderValue::from_static("*/*"));
+        for (name, validator) in [
+            (header::IF_NONE_MATCH, &self.validators.etag),
+            (header::IF_MODIFIED_SINCE, &self.validators.last_modified),
+        ] {
+            if let Some(text) = validator {
+                let value = from_latin1(text).ok_or_else(|| Error::BadHeader { name: name.to_string() })?;
+                headers.insert(name, value);
+            }
+        }
+        Ok(headers)
+    }
+}
+
+impl fmt::Debug for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.headers.keys().map(HeaderName::as_str).collect();
+        f.debug_struct("Request")
+            .field("url", &crate::shown::ShownUrl::of(&self.url))
+            .field("validators", &self.validators)
+            .field("header_names", &names)
+            .field("keep_first", &self.keep_first)
+            .finish()
+    }
+}
+
+/// A header's bytes as text, one character per byte, so that nothing is lost.
+pub(crate) fn to_latin1(value: &HeaderValue) -> String {
+    value.as_bytes().iter().map(|&byte| char::from(byte)).collect()
+}
+
+fn from_latin1(text: &str) -> Option<HeaderValue> {
+    let bytes: Option<Vec<u8>> = text.chars().map(|c| u8::try_from(u32::from(c)).ok()).collect();
+    HeaderValue::from_bytes(&bytes?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn validators_go_back_byte_for_byte() {
+        for bytes in [&b"W/\"a b\""[..], b"\"caf\xe9\xff\"", b"unquoted", b"\"\""] {
+            let text = to_latin1(&HeaderValue::from_bytes(bytes).unwrap());
+            assert_eq!(from_latin1(&text).unwrap().as_bytes(), bytes);
+        }
+    }
+
+    #[test]
+    fn framing_headers_and_line_breaks_are_refused() {
+        let request = || Request::parse("https://example.com/").unwrap();
+        for name in ["Host", "content-length", "Transfer-Encoding", "If-None-Match", "User-Agent", "a b"] {
+            assert!(matches!(request().header(name, "x"), Err(Error::BadHeader { .. })), "{name}");
+        }
+        assert!(request().header("X-A", "1\r\nX-B: 2").is_err());
+        assert!(request().header("Authorization", "Bearer s3cret").is_ok());
+    }
+
+    #[test]
+    fn debug_output_has_no_secret() {
+        let request = Request::parse("https://a:pw@example.com/?k=s3cret").unwrap();
+        let request = request.header("Cookie", "s3cret").unwrap();
+        let shown = format!("{request:?}");
+        assert!(shown.contains("cookie") && !shown.contains("s3cret") && !shown.contains("pw"), "{shown}");
+    }
+}

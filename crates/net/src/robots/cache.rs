@@ -1,0 +1,137 @@
+//! The robots.txt files that are known, and until when. Asks no clock and fetches nothing: it says what should be
+//! fetched, and is told what came of it.
+//!
+//! Invariant: while nothing is known about a site, nothing of it is allowed.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use dunlin_core::Time;
+use url::Url;
+
+use super::{Robots, location};
+use crate::error::{Error, Fault};
+use crate::fetched::Fetched;
+
+/// The longest that a file is believed without asking again (RFC 9309, 2.4).
+const MAX_AGE: Duration = Duration::from_hours(24);
+/// The shortest, whatever the server's cache headers say; a file that changes by the minute helps nobody.
+const MIN_AGE: Duration = Duration::from_mins(10);
+/// How soon a site that could not be asked is asked again.
+const RETRY_AGE: Duration = Duration::from_mins(10);
+/// The same when the failure was on our side.
+const OWN_FAULT_AGE: Duration = Duration::from_mins(1);
+
+/// What a site says about a URL.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RobotsVerdict {
+    /// It may be fetched, with this pause between requests if one was asked for.
+    Allowed {
+        /// The site's crawl-delay.
+        crawl_delay: Option<Duration>,
+    },
+    /// A rule forbids it.
+    Forbidden,
+    /// The file could not be read, which forbids everything until it can be.
+    Unreachable {
+        /// When the file will be asked for again.
+        until: Time,
+    },
+    /// Nothing is known any more; this has to be fetched first.
+    Unknown {
+        /// Where the file is.
+        robots_txt: Url,
+    },
+}
+
+#[derive(Debug, Clone)]
+struct Entry {
+    /// `None` while the file could not be read at all.
+    robots: Option<Robots>,
+    until: Time,
+}
+
+/// What is known, per scheme, host and port.
+#[derive(Debug, Clone)]
+pub struct RobotsCache {
+    product: String,
+    max_sites: usize,
+    entries: BTreeMap<String, Entry>,
+}
+
+impl RobotsCache {
+    /// Remembers the rules that concern `product` for at most `max_sites` sites.
+    pub fn new(product: &str, max_sites: usize) -> Self {
+        Self { product: product.to_owned(), max_sites: max_sites.max(1), entries: BTreeMap::new() }
+    }
+
+    /// What is known about `url` at `now`.
+    pub fn verdict(&self, url: &Url, now: Time) -> RobotsVerdict {
+        let known = self.entries.get(&site_of(url)).filter(|entry| now < entry.until);
+        let Some(entry) = known else {
+            return RobotsVerdict::Unknown { robots_txt: location(url) };
+        };
+        match &entry.robots {
+            None => RobotsVerdict::Unreachable { until: entry.until },
+            Some(robots) if robots.allows(url) => {
+                RobotsVerdict::Allowed { crawl_delay: robots.crawl_delay() }
+            }
+            Some(_) => RobotsVerdict::Forbidden,
+        }
+    }
+
+    /// The rules of the site of `url`, if they are known, however old.
+    pub fn robots(&self, url: &Url) -> Option<&Robots> {
+        self.entries.get(&site_of(url))?.robots.as_ref()
+    }
+
+    /// Takes in what came of asking the site of `url` for its robots.txt.
+    ///
+    /// An answer that there is none (4xx) allows everything; a failing server or network forbids everything,
+    /// except that rules known from before go on counting. 429 is a plea for less, so it counts as a failing server.
+    pub fn remember(&mut self, url: &Url, answer: &Result<Fetched, Error>, now: Time) {
+        let site = site_of(url);
+        let previous = self.entries.remove(&site).and_then(|entry| entry.robots);
+        let entry = match answer {
+            Ok(fetched) if fetched.status.is_success() => {
+                let robots = Robots::parse(&fetched.body, &self.product);
+                Entry { robots: Some(robots), until: now.plus(age_of(fetched, now)) }
+            }
+            Ok(fetched) if !fetched.status.is_server_error() && fetched.status.as_u16() != 429 => {
+                Entry { robots: Some(Robots::allow_all()), until: now.plus(age_of(fetched, now)) }
+            }
+            Ok(fetched) => {
+                let asked = fetched.retry_after.map(|after| after.not_before(now).since(now));
+                let age = asked.unwrap_or(RETRY_AGE).clamp(RETRY_AGE, MAX_AGE);
+                Entry { robots: previous, until: now.plus(age) }
+            }
+            // A file behind endless redirects counts as one that is not there (2.3.1.2).
+            Err(Error::TooManyRedirects { .. } | Error::RedirectLoop { .. }) => {
+                Entry { robots: Some(Robots::allow_all()), until: now.plus(MAX_AGE) }
+            }
+            Err(error) if error.fault() == Fault::Ours => {
+                Entry { robots: previous, until: now.plus(OWN_FAULT_AGE) }
+            }
+            Err(_) => Entry { robots: previous, until: now.plus(RETRY_AGE) },
+        };
+        self.entries.insert(site, entry);
+        self.make_room();
+    }
+
+    fn make_room(&mut self) {
+        while self.entries.len() > self.max_sites {
+            let soonest = self.entries.iter().min_by_key(|(site, entry)| (entry.until, *site));
+            let Some(site) = soonest.map(|(site, _)| site.clone()) else { return };
+            self.entries.remove(&site);
+        }
+    }
+}
+
+fn age_of(fetched: &Fetched, now: Time) -> Duration {
+    let stated = fetched.cache.fresh_until(now).map(|until| until.since(now));
+    stated.unwrap_or(MAX_AGE).clamp(MIN_AGE, MAX_AGE)
+}
+
+fn site_of(url: &Url) -> String {
+    url.origin().ascii_serialization()
+}

@@ -1,0 +1,377 @@
+//! Laws of politeness: never before the announced time, never too many at once, nothing forgotten by a restart.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use dunlin_core::Time;
+use dunlin_net::politeness::{MayFetch, Outcome, PlaceState, Politeness, Reason, Rules, Scope};
+use dunlin_net::{Error, Phase, ResolveError, RetryAfter};
+use proptest::prelude::*;
+use url::Url;
+
+fn url(text: &str) -> Url {
+    Url::parse(text).unwrap()
+}
+
+fn at(seconds: i64) -> Time {
+    Time::from_seconds(1_700_000_000 + seconds)
+}
+
+fn seconds(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+const URLS: [&str; 5] = [
+    "https://a.one.test/1",
+    "https://a.one.test/2",
+    "https://b.one.test/",
+    "https://two.test/",
+    "https://two.test:8443/x",
+];
+
+/// Something that happens, after a while.
+#[derive(Debug, Clone)]
+enum Event {
+    Ask(usize),
+    Finish(usize, Outcome),
+    Restart,
+}
+
+fn outcome() -> impl Strategy<Value = Outcome> {
+    prop_oneof![
+        4 => Just(Outcome::Fine),
+        2 => prop::option::of((0_u64..400).prop_map(|s| RetryAfter::Delay(seconds(s))))
+            .prop_map(|retry_after| Outcome::Limited { retry_after }),
+        1 => Just(Outcome::Unreachable),
+        1 => Just(Outcome::Broken),
+        1 => Just(Outcome::OurTrouble),
+        1 => Just(Outcome::Abandoned),
+    ]
+}
+
+fn event() -> impl Strategy<Value = (i64, Event)> {
+    let event = prop_oneof![
+        5 => (0..URLS.len()).prop_map(Event::Ask),
+        4 => (0..URLS.len(), outcome()).prop_map(|(n, outcome)| Event::Finish(n, outcome)),
+        1 => Just(Event::Restart),
+    ];
+    (prop_oneof![0_i64..4, 0_i64..300], event)
+}
+
+fn rules() -> impl Strategy<Value = Rules> {
+    let scope = || prop_oneof![Just(Scope::Url), Just(Scope::Host), Just(Scope::Domain)];
+    (0_u64..20, 1_u32..4, scope(), scope()).prop_map(|(gap, concurrent, scope, limit_scope)| Rules {
+        gap: seconds(gap),
+        concurrent,
+        scope,
+        limit_scope,
+        first_backoff: seconds(5),
+        longest_backoff: seconds(100),
+        longest_wait: seconds(300),
+        forgive_after: seconds(200),
+    })
+}
+
+/// What a restart leaves: what was stored, through the text it would be stored as.
+fn restarted(politeness: &Politeness, rules: Rules) -> Politeness {
+    let stored: BTreeMap<&str, &PlaceState> = politeness.places().collect();
+    let text = serde_json::to_string(&stored).unwrap();
+    let read: BTreeMap<String, PlaceState> = serde_json::from_str(&text).unwrap();
+    let mut new = Politeness::new(rules, 7);
+    new.restore(read);
+    new
+}
+
+proptest! {
+    #[test]
+    fn never_too_soon_and_never_too_many(rules in rules(), events in prop::collection::vec(event(), 1..80)) {
+        let mut politeness = Politeness::new(rules, 7);
+        let mut now = at(0);
+        // The books of an accountant who knows only the rules.
+        let mut under_way: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        let mut last_used: BTreeMap<String, Time> = BTreeMap::new();
+        let mut closed_until: BTreeMap<String, Time> = BTreeMap::new();
+        let mut announced: BTreeMap<usize, Time> = BTreeMap::new();
+        for (pause, event) in events {
+            now = now.plus(seconds(pause.unsigned_abs()));
+            match event {
+                Event::Ask(n) => {
+                    let url = url(URLS[n]);
+                    let place = rules.scope.key(&url);
+                    match politeness.may_fetch(&url, now) {
+                        MayFetch::Go => {
+                            let running = under_way.entry(place.clone()).or_default();
+                            prop_assert!(running.len() < rules.concurrent as usize, "too many at once");
+                            let free = last_used.get(&place).map(|last| last.plus(rules.gap));
+                            prop_assert!(free.is_none_or(|free| free <= now), "within the gap");
+                            let open = closed_until.get(&rules.limit_scope.key(&url));
+                            prop_assert!(open.is_none_or(|until| *until <= now), "before Retry-After");
+                            let promised = announced.get(&n);
+                            prop_assert!(promised.is_none_or(|time| *time <= now), "before the announced time");
+                            running.push(n);
+                            politeness.started(&url, now);
+                            last_used.insert(place, now);
+                        }
+                        MayFetch::NotBefore(until, reason) => {
+                            prop_assert!(until > now, "a wait that is already over");
+                            if reason != Reason::Busy {
+                                announced.insert(n, until);
+                            }
+                        }
+                    }
+                }
+                Event::Finish(n, outcome) => {
+                    let place = rules.scope.key(&url(URLS[n]));
+                    let running = under_way.entry(place.clone()).or_default();
+                    let Some(found) = running.iter().position(|&running| running == n) else { continue };
+                    running.remove(found);
+                    let url = url(URLS[n]);
+                    politeness.finished(&url, outcome, now);
+                    last_used.insert(place, now);
+                    if let Outcome::Limited { retry_after: Some(after) } = outcome {
+                        let until = after.not_before(now).min(now.plus(rules.longest_wait));
+                        let closed = closed_until.entry(rules.limit_scope.key(&url)).or_insert(until);
+                        *closed = until.max(*closed);
+                    }
+                }
+                Event::Restart => {
+                    politeness = restarted(&politeness, rules);
+                    under_way.clear();
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn whoever_waits_as_told_gets_in(rules in rules(), outcomes in prop::collection::vec((0..URLS.len(), outcome()), 1..40)) {
+        let mut politeness = Politeness::new(rules, 7);
+        let mut now = at(0);
+        for (n, outcome) in outcomes {
+            let url = url(URLS[n]);
+            // Gap, back-off and Retry-After of up to three places: each can be met once.
+            for _ in 0..4 {
+                if let MayFetch::NotBefore(until, _) = politeness.may_fetch(&url, now) {
+                    now = until;
+                }
+            }
+            prop_assert_eq!(politeness.may_fetch(&url, now), MayFetch::Go);
+            politeness.started(&url, now);
+            politeness.finished(&url, outcome, now);
+        }
+        // And everything is forgotten in the end.
+        let end = now.plus(Duration::from_hours(1));
+        politeness.forget(end);
+        prop_assert_eq!(politeness.places().count(), 0);
+    }
+
+    #[test]
+    fn forgetting_and_restarting_change_no_answer(rules in rules(), steps in prop::collection::vec((0..URLS.len(), outcome(), 0_u64..400), 1..40)) {
+        let mut kept = Politeness::new(rules, 7);
+        let mut pruned = kept.clone();
+        let mut now = at(0);
+        for (n, outcome, pause) in steps {
+            now = now.plus(seconds(pause));
+            pruned.forget(now);
+            pruned = restarted(&pruned, rules);
+            let url = url(URLS[n]);
+            prop_assert_eq!(kept.may_fetch(&url, now), pruned.may_fetch(&url, now));
+            for politeness in [&mut kept, &mut pruned] {
+                politeness.started(&url, now);
+                politeness.finished(&url, outcome, now);
+            }
+        }
+    }
+}
+
+#[test]
+fn retry_after_120_means_120_seconds() {
+    let mut politeness = Politeness::new(Rules::default(), 1);
+    let page = url("https://example.test/page");
+    for retry_after in [RetryAfter::Delay(seconds(120)), RetryAfter::At(at(120))] {
+        politeness.started(&page, at(0));
+        politeness.finished(&page, Outcome::Limited { retry_after: Some(retry_after) }, at(0));
+        for second in 0..120 {
+            let answer = politeness.may_fetch(&url("https://example.test/other"), at(second));
+            assert_eq!(answer, MayFetch::NotBefore(at(120), Reason::RetryAfter), "after {second} s");
+        }
+        assert_eq!(politeness.may_fetch(&page, at(120)), MayFetch::Go);
+        assert_eq!(politeness.may_fetch(&url("https://elsewhere.test/"), at(1)), MayFetch::Go);
+        politeness = Politeness::new(Rules::default(), 1);
+    }
+}
+
+#[test]
+fn the_scope_of_a_limit_is_selectable() {
+    for (limit_scope, same_host, same_domain) in
+        [(Scope::Url, true, true), (Scope::Host, false, true), (Scope::Domain, false, false)]
+    {
+        let mut politeness = Politeness::new(Rules { limit_scope, ..Rules::default() }, 1);
+        let limited = url("https://a.example.test/1");
+        politeness.started(&limited, at(0));
+        politeness.finished(&limited, Outcome::Limited { retry_after: None }, at(0));
+        let mut goes = |text| politeness.may_fetch(&url(text), at(10)) == MayFetch::Go;
+        assert!(!goes("https://a.example.test/1"));
+        assert_eq!(goes("https://a.example.test/2"), same_host, "{limit_scope:?}");
+        assert_eq!(goes("https://b.example.test/"), same_domain, "{limit_scope:?}");
+    }
+}
+
+#[test]
+fn failures_double_the_pause_and_quiet_forgives_them() {
+    let rules = Rules::default();
+    let mut politeness = Politeness::new(rules, 1);
+    let page = url("https://example.test/");
+    let mut now = at(0);
+    let fail = |politeness: &mut Politeness, now: &mut Time| {
+        politeness.started(&page, *now);
+        politeness.finished(&page, Outcome::Unreachable, *now);
+        let MayFetch::NotBefore(until, Reason::Backoff) = politeness.may_fetch(&page, *now) else { panic!() };
+        let pause = until.since(*now);
+        *now = until;
+        pause
+    };
+    let pauses: Vec<Duration> = (0..12).map(|_| fail(&mut politeness, &mut now)).collect();
+    for pair in pauses.windows(2) {
+        assert!(
+            pair[1] > pair[0].mul_f64(1.4) || pair[1] > rules.longest_backoff.mul_f64(0.74),
+            "{pauses:?}"
+        );
+    }
+    assert!(pauses.iter().all(|pause| *pause <= rules.longest_backoff));
+    // Shortly after, it still counts; after the quiet time, it does not.
+    now = now.plus(rules.forgive_after / 2);
+    assert!(fail(&mut politeness, &mut now) > rules.first_backoff * 10);
+    now = now.plus(rules.forgive_after);
+    assert!(fail(&mut politeness, &mut now) <= rules.first_backoff);
+}
+
+#[test]
+fn a_server_that_says_come_at_once_does_not_cause_a_hot_loop() {
+    let rules = Rules::default();
+    let mut politeness = Politeness::new(rules, 1);
+    let page = url("https://example.test/");
+    politeness.started(&page, at(0));
+    let at_once = Outcome::Limited { retry_after: Some(RetryAfter::Delay(Duration::ZERO)) };
+    politeness.finished(&page, at_once, at(0));
+    let until = at(0).plus(rules.first_backoff);
+    assert_eq!(politeness.may_fetch(&page, at(0)), MayFetch::NotBefore(until, Reason::RetryAfter));
+    // And one that says "next century" is asked again tomorrow.
+    let mut politeness = Politeness::new(rules, 1);
+    politeness.started(&page, at(0));
+    let never = Outcome::Limited { retry_after: Some(RetryAfter::Delay(seconds(u64::from(u32::MAX)))) };
+    politeness.finished(&page, never, at(0));
+    let until = at(0).plus(rules.longest_wait);
+    assert_eq!(politeness.may_fetch(&page, at(0)), MayFetch::NotBefore(until, Reason::RetryAfter));
+}
+
+#[test]
+fn a_late_success_does_not_lift_a_limit() {
+    let rules = Rules { concurrent: 2, gap: Duration::ZERO, limit_scope: Scope::Url, ..Rules::default() };
+    let mut politeness = Politeness::new(rules, 1);
+    let page = url("https://example.test/");
+    politeness.started(&page, at(0));
+    politeness.started(&page, at(0));
+    let limited = Outcome::Limited { retry_after: Some(RetryAfter::Delay(seconds(120))) };
+    politeness.finished(&page, limited, at(1));
+    politeness.finished(&page, Outcome::Fine, at(2));
+    assert_eq!(politeness.may_fetch(&page, at(60)), MayFetch::NotBefore(at(121), Reason::RetryAfter));
+}
+
+#[test]
+fn a_broken_page_does_not_stop_its_host() {
+    let mut politeness = Politeness::new(Rules::default(), 1);
+    let (broken, fine) = (url("https://example.test/broken"), url("https://example.test/fine"));
+    politeness.started(&broken, at(0));
+    politeness.finished(&broken, Outcome::Broken, at(0));
+    assert!(matches!(politeness.may_fetch(&broken, at(10)), MayFetch::NotBefore(_, Reason::Backoff)));
+    assert_eq!(politeness.may_fetch(&fine, at(10)), MayFetch::Go);
+}
+
+#[test]
+fn our_own_outage_is_not_held_against_anyone() {
+    let rules = Rules::default();
+    let mut politeness = Politeness::new(rules, 1);
+    let page = url("https://example.test/");
+    let mut now = at(0);
+    for _ in 0..100 {
+        politeness.started(&page, now);
+        politeness.finished(&page, Outcome::OurTrouble, now);
+        let MayFetch::NotBefore(until, reason) = politeness.may_fetch(&page, now) else { panic!() };
+        assert_eq!((until.since(now), reason), (rules.first_backoff, Reason::OurTrouble));
+        now = until;
+    }
+    assert_eq!(politeness.may_fetch(&page, now), MayFetch::Go);
+}
+
+#[test]
+fn our_own_outage_does_not_bring_back_what_was_forgiven() {
+    let rules = Rules::default();
+    let mut politeness = Politeness::new(rules, 1);
+    let page = url("https://example.test/");
+    let mut end = |outcome, now| {
+        politeness.started(&page, now);
+        politeness.finished(&page, outcome, now);
+        let MayFetch::NotBefore(until, _) = politeness.may_fetch(&page, now) else { panic!() };
+        until
+    };
+    let mut now = at(0);
+    for _ in 0..5 {
+        now = end(Outcome::Unreachable, now);
+    }
+    now = end(Outcome::OurTrouble, now.plus(rules.forgive_after));
+    assert!(end(Outcome::Unreachable, now).since(now) <= rules.first_backoff);
+}
+
+#[test]
+fn fetches_that_fail_say_what_to_do_about_the_host() {
+    let host = || "h.test".to_owned();
+    let of = |error| Outcome::of(&Err(error));
+    let resolve = |reason| of(Error::Resolve { host: host(), reason });
+    let timed_out = |phase| of(Error::TimedOut { host: host(), phase, limit: seconds(1) });
+    assert_eq!(resolve(ResolveError::NoSuchHost), Outcome::Unreachable);
+    assert_eq!(resolve(ResolveError::Unreachable), Outcome::OurTrouble);
+    assert_eq!(timed_out(Phase::FirstByte), Outcome::Unreachable);
+    assert_eq!(timed_out(Phase::Queue), Outcome::OurTrouble);
+    assert_eq!(of(Error::Truncated { host: host(), received: 1, expected: None }), Outcome::Broken);
+    assert_eq!(of(Error::BadHeader { name: host() }), Outcome::Abandoned);
+    let connect = |kind: std::io::ErrorKind| of(Error::Connect { host: host(), reason: kind.into() });
+    assert_eq!(connect(std::io::ErrorKind::ConnectionRefused), Outcome::Unreachable);
+    assert_eq!(connect(std::io::ErrorKind::NetworkUnreachable), Outcome::OurTrouble);
+}
+
+#[test]
+fn a_site_can_ask_for_longer_gaps_but_not_shorter_ones() {
+    let mut politeness = Politeness::new(Rules::default(), 1);
+    let page = url("https://example.test/");
+    for (own, expected) in [(Some(10), 10), (Some(0), 2), (None, 2)] {
+        politeness.set_gap(&page, own.map(seconds));
+        politeness.started(&page, at(0));
+        politeness.finished(&page, Outcome::Fine, at(0));
+        assert_eq!(politeness.may_fetch(&page, at(0)), MayFetch::NotBefore(at(expected), Reason::Gap));
+    }
+}
+
+#[test]
+fn a_clock_set_back_makes_no_wait_longer() {
+    let mut politeness = Politeness::new(Rules::default(), 1);
+    let page = url("https://example.test/");
+    politeness.started(&page, at(1_000_000));
+    let limited = Outcome::Limited { retry_after: Some(RetryAfter::Delay(seconds(120))) };
+    politeness.finished(&page, limited, at(1_000_000));
+    assert_eq!(politeness.may_fetch(&page, at(0)), MayFetch::NotBefore(at(120), Reason::RetryAfter));
+    assert_eq!(politeness.may_fetch(&page, at(50)), MayFetch::NotBefore(at(120), Reason::RetryAfter));
+    assert_eq!(politeness.may_fetch(&page, at(120)), MayFetch::Go);
+}
+
+#[test]
+fn what_concerns_a_url_is_what_has_to_be_stored() {
+    let rules = Rules { limit_scope: Scope::Domain, ..Rules::default() };
+    let mut politeness = Politeness::new(rules, 1);
+    let page = url("https://a.example.test/1?key=s3cret");
+    politeness.started(&page, at(0));
+    politeness.finished(&page, Outcome::Limited { retry_after: None }, at(0));
+    politeness.started(&url("https://other.test/"), at(0));
+    let names: Vec<&str> = politeness.concerning(&page).map(|(name, _)| name).collect();
+    assert_eq!(names, ["domain example.test", "host a.example.test"]);
+    assert!(!format!("{politeness:?}").contains("s3cret"));
+}

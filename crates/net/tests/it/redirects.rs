@@ -1,0 +1,96 @@
+//! Chains, loops, and what goes along on the way.
+
+use std::sync::Arc;
+
+use dunlin_net::{Client, Error, Guard, Request, Settings, Validators};
+
+use crate::names::{Names, local_client};
+use crate::origin::{Origin, answer, redirect};
+
+#[tokio::test]
+async fn a_short_chain_is_followed_and_remembered() {
+    let origin = Origin::start(|seen| match seen.path.as_str() {
+        "/old" => answer("301 Moved Permanently", &["Location: /new?x=1#part"], b"moved"),
+        "/new?x=1" => redirect("page"),
+        _ => answer("200 OK", &["Content-Type: text/html"], b"here"),
+    })
+    .await;
+    let fetched = local_client(|_| {}).fetch(Request::parse(&origin.url("/old#top")).unwrap()).await.unwrap();
+    assert_eq!(fetched.body, "here");
+    assert_eq!(fetched.final_url.as_str(), origin.url("/page"));
+    let hops: Vec<(u16, &str)> =
+        fetched.hops.iter().map(|hop| (hop.status.as_u16(), hop.from.path())).collect();
+    assert_eq!(hops, [(301, "/old"), (302, "/new")]);
+    assert!(origin.seen().iter().all(|seen| seen.connection == 0), "short pages of redirects are read");
+}
+
+#[tokio::test]
+async fn five_redirects_are_followed_and_six_are_not() {
+    let origin = Origin::start(|seen| match seen.path[1..].parse::<u32>().unwrap() {
+        0 => answer("200 OK", &[], b"end"),
+        n => redirect(&format!("/{}", n - 1)),
+    })
+    .await;
+    let client = local_client(|_| {});
+    let fetched = client.fetch(Request::parse(&origin.url("/5")).unwrap()).await.unwrap();
+    assert_eq!(fetched.hops.len(), 5);
+    let error = client.fetch(Request::parse(&origin.url("/6")).unwrap()).await.unwrap_err();
+    assert!(matches!(error, Error::TooManyRedirects { limit: 5, .. }), "{error:?}");
+}
+
+#[tokio::test]
+async fn circles_end_at_once() {
+    for (path, n_requests) in [("/self", 1), ("/a", 2)] {
+        let origin = Origin::start(|seen| match seen.path.as_str() {
+            "/a" => redirect("/b"),
+            "/b" => redirect("/a#again"),
+            _ => redirect("/self"),
+        })
+        .await;
+        let error = local_client(|_| {}).fetch(Request::parse(&origin.url(path)).unwrap()).await.unwrap_err();
+        assert!(matches!(error, Error::RedirectLoop { .. }), "{path}: {error:?}");
+        assert_eq!(origin.seen().len(), n_requests, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_redirect_without_a_target_is_an_answer() {
+    let origin = Origin::start(|_| answer("302 Found", &[], b"nowhere")).await;
+    let fetched = local_client(|_| {}).fetch(Request::parse(&origin.url("/")).unwrap()).await.unwrap();
+    assert_eq!((fetched.status.as_u16(), &fetched.body[..]), (302, &b"nowhere"[..]));
+}
+
+#[tokio::test]
+async fn another_host_gets_neither_credentials_nor_validators() {
+    let origin = Origin::start(|seen| {
+        let port = seen.header("host").unwrap().rsplit(':').next().unwrap();
+        match seen.path.as_str() {
+            "/1" => redirect("/2"),
+            "/2" => redirect(&format!("http://b.test:{port}/3")),
+            "/3" => redirect(&format!("http://a.test:{port}/4")),
+            _ => answer("200 OK", &[], b"end"),
+        }
+    })
+    .await;
+    let mut settings = Settings::default();
+    settings.guard = Guard::public_internet().allowing_network("127.0.0.1/32".parse().unwrap());
+    let names = Names::new().with("a.test", &["127.0.0.1"]).with("b.test", &["127.0.0.1"]);
+    let client = Client::with_resolver(settings, Arc::new(names)).unwrap();
+    let validators = Validators { etag: Some("\"v1\"".to_owned()), last_modified: Some("then".to_owned()) };
+    let request = Request::parse(&origin.url_as("a.test", "/1")).unwrap().unless(validators);
+    let request = request.header("Authorization", "Bearer s3cret").unwrap();
+    let request = request.header("Cookie", "id=s3cret").unwrap().header("Accept", "text/html").unwrap();
+    client.fetch(request).await.unwrap();
+
+    let seen = origin.seen();
+    let sent = |n: usize, name| seen[n].header(name).map(str::to_owned);
+    for name in ["authorization", "cookie", "if-none-match", "if-modified-since"] {
+        assert!(sent(0, name).is_some() && sent(1, name).is_some(), "{name} is missing at home");
+        // Coming back does not bring them back: the other host chose this URL.
+        assert!(sent(2, name).is_none() && sent(3, name).is_none(), "{name} went to another host");
+    }
+    assert_eq!(sent(0, "accept").unwrap(), "text/html");
+    assert!(sent(2, "accept").is_some());
+    assert!(seen.iter().all(|seen| seen.header("user-agent").unwrap().starts_with("Dunlin/")));
+    assert!(seen.iter().all(|seen| !seen.head.contains('#')));
+}

@@ -1,0 +1,222 @@
+//! robots.txt: precedence against a matcher written straight from the standard, groups, fetching, caching.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use dunlin_core::Time;
+use dunlin_net::robots::{self, MAX_BYTES, Robots, RobotsCache, RobotsVerdict};
+use proptest::prelude::*;
+use url::Url;
+
+use crate::names::local_client;
+use crate::origin::{Origin, answer, redirect};
+
+/// Whether a pattern matches, by trying everything a star could stand for.
+fn oracle_matches(pattern: &[u8], path: &[u8]) -> bool {
+    match (pattern, path) {
+        ([], _) => true,
+        ([b'$'], rest) => rest.is_empty(),
+        ([b'*', after @ ..], rest) => (0..=rest.len()).any(|skip| oracle_matches(after, &rest[skip..])),
+        ([first, after @ ..], [head, rest @ ..]) => first == head && oracle_matches(after, rest),
+        (_, []) => false,
+    }
+}
+
+/// Longest match decides; of equals, the one that allows.
+fn oracle_allows(rules: &[(bool, String)], path: &str) -> bool {
+    let matching = rules.iter().filter(|(_, pattern)| oracle_matches(pattern.as_bytes(), path.as_bytes()));
+    matching.map(|(allows, pattern)| (pattern.len(), *allows)).max().is_none_or(|(_, allows)| allows)
+}
+
+proptest! {
+    #[test]
+    fn the_longest_rule_decides(
+        rules in prop::collection::vec((any::<bool>(), "/[ab*/]{0,6}[$]?"), 0..8),
+        paths in prop::collection::vec("/[ab/]{0,8}", 1..8),
+    ) {
+        let mut text = String::from("User-agent: dunlin\n");
+        for (allows, pattern) in &rules {
+            writeln!(text, "{}: {pattern}", if *allows { "Allow" } else { "Disallow" }).unwrap();
+        }
+        let robots = Robots::parse(text.as_bytes(), "dunlin");
+        for path in paths {
+            let url = Url::parse("http://h.test").unwrap().join(&format!("http://h.test{path}")).unwrap();
+            prop_assert_eq!(robots.allows(&url), oracle_allows(&rules, url.path()), "{} in\n{}", path, text);
+        }
+    }
+
+    #[test]
+    fn anything_can_be_read(text in prop::collection::vec(any::<u8>(), 0..400), path in "/[ -~]{0,30}") {
+        let robots = Robots::parse(&text, "dunlin");
+        if let Ok(url) = Url::parse(&format!("http://h.test{path}")) {
+            robots.allows(&url);
+        }
+    }
+
+    #[test]
+    fn the_order_of_rules_does_not_matter(
+        rules in prop::collection::vec((any::<bool>(), "/[ab*]{0,4}"), 1..6).prop_shuffle(),
+        path in "/[ab]{0,6}",
+    ) {
+        let allows = |rules: &mut dyn Iterator<Item = &(bool, String)>| {
+            let lines = rules.map(|(allow, pattern)| {
+                format!("{}: {pattern}\n", if *allow { "Allow" } else { "Disallow" })
+            });
+            let text = format!("User-agent: *\n{}", lines.collect::<String>());
+            Robots::parse(text.as_bytes(), "dunlin").allows(&Url::parse(&format!("http://h.test{path}")).unwrap())
+        };
+        prop_assert_eq!(allows(&mut rules.iter()), allows(&mut rules.iter().rev()));
+    }
+}
+
+fn allows(text: &str, path: &str) -> bool {
+    Robots::parse(text.as_bytes(), "dunlin").allows(&Url::parse(&format!("https://h.test{path}")).unwrap())
+}
+
+#[test]
+fn our_own_group_counts_alone_and_all_of_them_together() {
+    let text = "User-agent: *\nDisallow: /\n\nUser-agent: Other\nUser-Agent : DUNLIN/2.0 # us\nDisallow: /a\n\n\
+                user-agent:dunlin\r\nDISALLOW:/b\r\nUser-agent: dunlinbot\nDisallow: /c\n";
+    assert!(!allows(text, "/a") && !allows(text, "/b"));
+    assert!(allows(text, "/c") && allows(text, "/"));
+}
+
+#[test]
+fn everyone_is_meant_where_we_are_not_named() {
+    let text =
+        "\u{feff}User-agent: *\nDisallow: /a\nUser-agent: x\nDisallow: /b\nUser-agent: *\nDisallow: /c\n";
+    assert!(!allows(text, "/a") && allows(text, "/b") && !allows(text, "/c"));
+}
+
+#[test]
+fn other_lines_do_not_end_a_group_and_rules_outside_of_one_do_not_count() {
+    let text = "Disallow: /x\nUser-agent: a\nSitemap: https://h.test/map.xml\nUser-agent: dunlin\nNoise\nDisallow: /y\n";
+    assert!(allows(text, "/x") && !allows(text, "/y"));
+    let robots = Robots::parse(text.as_bytes(), "dunlin");
+    assert_eq!(robots.sitemaps(), ["https://h.test/map.xml"]);
+}
+
+#[test]
+fn examples_of_the_standard() {
+    let text = "User-Agent: *\nAllow: /example/page/\nDisallow: /example/page/disallowed.gif\n";
+    assert!(allows(text, "/example/page/") && !allows(text, "/example/page/disallowed.gif"));
+    let text = "User-agent: *\nDisallow:\n";
+    assert!(allows(text, "/anything"));
+    let text = "User-agent: *\nDisallow: /page\nAllow: /page\n";
+    assert!(allows(text, "/page"));
+    assert!(allows("User-agent: *\nDisallow: /\n", "/robots.txt"));
+    assert!(!allows("User-agent: *\nDisallow: /a?b\n", "/a?b=1"));
+}
+
+#[test]
+fn crawl_delays_are_read_with_care() {
+    let delay = |value: &str| {
+        let text = format!("User-agent: *\nCrawl-delay: {value}\nDisallow: /x\n");
+        Robots::parse(text.as_bytes(), "dunlin").crawl_delay()
+    };
+    assert_eq!(delay("10"), Some(Duration::from_secs(10)));
+    assert_eq!(delay("0.5"), Some(Duration::from_millis(500)));
+    assert_eq!(delay("1e300"), Some(Duration::from_hours(24)));
+    for nonsense in ["-1", "NaN", "soon", ""] {
+        assert_eq!(delay(nonsense), None, "{nonsense}");
+    }
+}
+
+#[test]
+fn what_lies_beyond_the_first_500_kib_is_not_read() {
+    let mut text = b"User-agent: *\nDisallow: /near\n".to_vec();
+    text.resize(MAX_BYTES, b'\n');
+    text.extend(b"Disallow: /far\n");
+    let text = String::from_utf8(text).unwrap();
+    assert!(!allows(&text, "/near") && allows(&text, "/far"));
+}
+
+#[tokio::test]
+async fn a_site_is_asked_once_and_believed_for_a_while() {
+    let origin = Origin::start(|seen| match seen.path.as_str() {
+        "/robots.txt" => redirect("/rules"),
+        _ => answer(
+            "200 OK",
+            &["Cache-Control: max-age=3600"],
+            b"User-agent: Dunlin\nDisallow: /x\nCrawl-delay: 3",
+        ),
+    })
+    .await;
+    let client = local_client(|_| {});
+    let mut cache = RobotsCache::new("dunlin", 10);
+    let now = Time::from_seconds(1_000_000);
+    let url = |path: &str| Url::parse(&origin.url(path)).unwrap();
+
+    let RobotsVerdict::Unknown { robots_txt } = cache.verdict(&url("/x?secret#y"), now) else { panic!() };
+    assert_eq!(robots_txt.as_str(), origin.url("/robots.txt"));
+    let fetched = robots::fetch(&client, &url("/x")).await;
+    cache.remember(&url("/x"), &fetched, now);
+
+    let allowed = RobotsVerdict::Allowed { crawl_delay: Some(Duration::from_secs(3)) };
+    assert_eq!(cache.verdict(&url("/x"), now), RobotsVerdict::Forbidden);
+    assert_eq!(cache.verdict(&url("/y"), now.plus(Duration::from_secs(3599))), allowed);
+    let stale = cache.verdict(&url("/y"), now.plus(Duration::from_hours(1)));
+    assert!(matches!(stale, RobotsVerdict::Unknown { .. }), "{stale:?}");
+}
+
+#[tokio::test]
+async fn what_a_failing_site_means() {
+    let origin = Origin::start(|seen| {
+        let host = seen.header("host").unwrap();
+        match &host[..1] {
+            "n" => answer("404 Not Found", &[], b""),
+            "e" => answer("500 Internal Server Error", &[], b""),
+            "t" => answer("429 Too Many Requests", &["Retry-After: 7200"], b""),
+            "l" => redirect("/robots.txt"),
+            _ => answer("403 Forbidden", &[], b"User-agent: *\nDisallow: /"),
+        }
+    })
+    .await;
+    let mut settings = dunlin_net::Settings::default();
+    settings.guard = dunlin_net::Guard::public_internet().allowing_network("127.0.0.1/32".parse().unwrap());
+    let hosts = ["none.test", "error.test", "throttled.test", "loop.test", "forbidden.test"];
+    let names = hosts.iter().fold(crate::names::Names::new(), |names, host| names.with(host, &["127.0.0.1"]));
+    let client = dunlin_net::Client::with_resolver(settings, std::sync::Arc::new(names)).unwrap();
+    let mut cache = RobotsCache::new("dunlin", 10);
+    let now = Time::from_seconds(1_000_000);
+    let allowed = RobotsVerdict::Allowed { crawl_delay: None };
+    let until = |minutes| RobotsVerdict::Unreachable { until: now.plus(Duration::from_mins(minutes)) };
+    for (host, expected) in [
+        ("none.test", allowed.clone()),
+        ("error.test", until(10)),
+        ("throttled.test", until(120)),
+        ("loop.test", allowed.clone()),
+        ("forbidden.test", allowed.clone()),
+        ("gone.test", until(10)),
+    ] {
+        let url = Url::parse(&origin.url_as(host, "/x")).unwrap();
+        let fetched = robots::fetch(&client, &url).await;
+        cache.remember(&url, &fetched, now);
+        assert_eq!(cache.verdict(&url, now), expected, "{host}");
+    }
+}
+
+#[tokio::test]
+async fn known_rules_outlive_a_failure_and_old_sites_make_room() {
+    let origin = Origin::start(|seen| match seen.connection {
+        0 => answer("200 OK", &["Connection: close"], b"User-agent: *\nDisallow: /x"),
+        _ => answer("503 Service Unavailable", &[], b""),
+    })
+    .await;
+    let client = local_client(|_| {});
+    let mut cache = RobotsCache::new("dunlin", 2);
+    let url = Url::parse(&origin.url("/x")).unwrap();
+    let fetched = robots::fetch(&client, &url).await;
+    let now = Time::from_seconds(1_000_000);
+    cache.remember(&url, &fetched, now);
+    let later = now.plus(Duration::from_hours(30));
+    let failed = robots::fetch(&client, &url).await;
+    cache.remember(&url, &failed, later);
+    assert_eq!(cache.verdict(&url, later), RobotsVerdict::Forbidden);
+    assert_eq!(cache.verdict(&url.join("/y").unwrap(), later), RobotsVerdict::Allowed { crawl_delay: None });
+    // Two more sites: the one whose entry ends first goes.
+    for host in ["a.test", "b.test"] {
+        cache.remember(&Url::parse(&format!("http://{host}/")).unwrap(), &fetched, later);
+    }
+    assert!(cache.robots(&url).is_none());
+}
