@@ -6,31 +6,11 @@
 use std::io;
 use std::time::Duration;
 
+use dunlin_core::{Fault, Retry};
+
 use crate::guard::Refusal;
 use crate::resolve::ResolveError;
 use crate::shown::ShownUrl;
-
-/// Who has to do something about a failure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
-    /// The site or its name servers.
-    Remote,
-    /// This machine or its network. A site must not be counted as dead for it.
-    Ours,
-    /// Whoever gave the URL, the headers or the settings.
-    User,
-}
-
-/// Whether the same request may succeed later.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Retry {
-    /// Not until something is changed by hand.
-    No,
-    /// After this long, as the server asked.
-    After(Duration),
-    /// After a growing pause.
-    Backoff,
-}
 
 /// A part of a fetch that has its own time limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,10 +8,10 @@ use dunlin_core::Time;
 use http::{HeaderMap, StatusCode, header};
 use url::Url;
 
-use crate::error::{Fault, Retry};
 use crate::http_date;
 use crate::request::{Validators, to_latin1};
 use crate::shown::ShownUrl;
+use dunlin_core::{Fault, Retry};
 
 /// When a server wants to be asked again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -26,7 +26,8 @@ pub mod robots;
 mod shown;
 
 pub use client::{Client, Downgrade, PoolSize, Settings, Sizes, Timeouts};
-pub use error::{Error, Fault, Phase, Retry, Stage};
+pub use dunlin_core::{Fault, Retry};
+pub use error::{Error, Phase, Stage};
 pub use fetched::{CacheHints, Fetched, Hop, RetryAfter, Timings};
 pub use guard::{Guard, Refusal};
 pub use request::{Request, Validators};

@@ -9,7 +9,7 @@ use hickory_resolver::config::LookupIpStrategy;
 use hickory_resolver::net::{DnsError, NetError};
 use hickory_resolver::proto::op::ResponseCode;
 
-use crate::error::Fault;
+use dunlin_core::Fault;
 
 /// Why a name gave no address.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

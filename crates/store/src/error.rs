@@ -3,9 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
-use crate::{SourceId, VersionId};
+use crate::{Fault, Retry, SourceId, VersionId};
 
 /// A refusal or failure of a store. After any of these the store holds what it held before the call.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -111,28 +109,6 @@ pub enum Error {
         /// What happened.
         what: String,
     },
-}
-
-/// Whose fault a failure is: a monitor must not take its own outage for a dead site.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Fault {
-    /// The server that was asked, or the way to it.
-    Remote,
-    /// This program or the machine it runs on.
-    Ours,
-    /// What the user asked for.
-    User,
-}
-
-/// Whether a failed call may be made again as it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Retry {
-    /// It would fail again.
-    No,
-    /// Not before this long.
-    After(Duration),
-    /// At growing intervals, until the environment has recovered.
-    Backoff,
 }
 
 impl Error {

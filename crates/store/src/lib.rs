@@ -58,7 +58,8 @@ pub use capture::{
     Capture, MAX_CONTENT_BYTES, NewChange, NewItem, NewMessage, NewVersion, Note, Outcome, Politeness,
     Recorded, Repeated,
 };
-pub use error::{Error, Fault, Retry};
+pub use dunlin_core::{Fault, Retry};
+pub use error::Error;
 pub use history::{
     Change, ChangeQuery, Item, ItemScope, ObservationQuery, StoredObservation, Version, VersionQuery,
 };

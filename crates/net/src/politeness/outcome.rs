@@ -2,7 +2,9 @@
 
 use http::StatusCode;
 
-use crate::error::{Error, Fault};
+use dunlin_core::Fault;
+
+use crate::error::Error;
 use crate::fetched::{Fetched, RetryAfter};
 
 /// How a request ended.

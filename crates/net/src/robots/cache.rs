@@ -10,7 +10,9 @@ use dunlin_core::Time;
 use url::Url;
 
 use super::{Robots, location};
-use crate::error::{Error, Fault};
+use dunlin_core::Fault;
+
+use crate::error::Error;
 use crate::fetched::Fetched;
 
 /// The longest that a file is believed without asking again (RFC 9309, 2.4).
