@@ -6,8 +6,10 @@ use clap::{Args, Subcommand, ValueEnum};
 use dunlin_core::Costs;
 use dunlin_lab::files::{ProbabilitiesFile, save_schedule};
 use dunlin_lab::knowledge::{ChangeProbabilities, Noise};
+use dunlin_lab::learned::{Learning, Reveal, learned};
 use dunlin_lab::policies::{Choice, PolicyName};
 use dunlin_lab::simulate::{self, Setup};
+use dunlin_sched::model::Parts;
 use dunlin_sched::policy::Preemption;
 use serde::Serialize;
 
@@ -97,13 +99,13 @@ impl Common {
         choices: &[Choice],
         mut setup: Setup,
         names: &[String],
-        mut simulate: impl FnMut(&Setup, &mut dyn FnMut()) -> (Report, dunlin_core::Schedule),
+        mut simulate: impl FnMut(&Setup, &mut dyn FnMut()) -> Result<(Report, dunlin_core::Schedule), Failure>,
     ) -> Result<Vec<Report>, Failure> {
         let bar = progress(u64::from(setup.chronons) * choices.len() as u64, "simulating");
         let mut reports = Vec::new();
         for &choice in choices {
             setup.policy = choice;
-            let (report, schedule) = simulate(&setup, &mut || bar.inc(1));
+            let (report, schedule) = simulate(&setup, &mut || bar.inc(1))?;
             if let Some(path) = &self.schedule_out {
                 save_schedule(&schedule, names, path)?;
             }
@@ -151,7 +153,7 @@ impl SimulateIntervals {
         let setup = self.common.setup(choices[0], &costs, &file.resources, chronons)?;
         let reports = self.common.each(&choices, setup, &file.resources, |setup, tick| {
             let run = simulate::intervals(&file.workload, file.resources.len(), setup, |_| tick());
-            (IntervalsReport::new(&setup.policy.into(), &run.score, Some(run.seconds)), run.schedule)
+            Ok((IntervalsReport::new(&setup.policy.into(), &run.score, Some(run.seconds)), run.schedule))
         })?;
         self.common.show(&reports, &IntervalsReport::HEADER, IntervalsReport::row)
     }
@@ -165,6 +167,17 @@ enum Knowledge {
     Noisy,
     /// Probabilities from a file
     File,
+    /// Only what its own probes reveal, from nothing (wic, round-robin)
+    Learned,
+}
+
+/// Which rhythms a learning policy looks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Rhythms {
+    None,
+    Week,
+    Hour,
+    Both,
 }
 
 #[derive(Debug, Args)]
@@ -183,30 +196,75 @@ pub(crate) struct SimulateTrace {
     /// Change probabilities: source,chronon,probability (with --knowledge file)
     #[arg(long, value_name = "FILE", required_if_eq("knowledge", "file"))]
     probabilities: Option<PathBuf>,
+    /// Share of the epoch that is not scored (with --knowledge learned) [default: 0.25]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    warm_up: Option<f64>,
+    /// What a probe shows besides that there were changes: changes (nothing more), last (when the last was) or
+    /// timestamps (when each of the last 20 was, as in a feed) (with --knowledge learned) [default: changes]
+    #[arg(long, value_name = "WHAT")]
+    reveal: Option<Reveal>,
+    /// Rhythms that are learned, to see what each is worth (with --knowledge learned) [default: both]
+    #[arg(long, value_enum)]
+    rhythms: Option<Rhythms>,
     #[command(flatten)]
     common: Common,
 }
 
 impl SimulateTrace {
+    /// Whether a policy can do with what it is to know.
+    fn suits(&self, name: PolicyName) -> bool {
+        match self.knowledge {
+            Knowledge::Exact => true,
+            Knowledge::Learned => name.learns(),
+            Knowledge::Noisy | Knowledge::File => !name.wants_needs(),
+        }
+    }
+
     fn run(&self) -> Result<(), Failure> {
-        let is_exact = self.knowledge == Knowledge::Exact;
-        let choices = self.common.choices(|name| is_exact || !name.wants_needs())?;
-        if let Some(Choice { name, .. }) =
-            choices.iter().find(|choice| !is_exact && choice.name.wants_needs())
-        {
-            return Err(Failure::input(format!(
-                "{name} schedules certain needs, not probabilities (try --knowledge exact, or --policy wic)"
-            )));
+        let choices = self.common.choices(|name| self.suits(name))?;
+        if let Some(Choice { name, .. }) = choices.iter().find(|choice| !self.suits(choice.name)) {
+            return Err(Failure::input(match self.knowledge {
+                Knowledge::Learned => format!(
+                    "{name} does not learn from its own probes (try --policy wic or --policy round-robin)"
+                ),
+                _ => format!(
+                    "{name} schedules certain needs, not probabilities (try --knowledge exact, or --policy wic)"
+                ),
+            }));
         }
         self.check_flags()?;
         let mut trace = Trace::read(&self.input)?;
+        if self.knowledge == Knowledge::Learned {
+            return self.run_learned(&choices, &trace);
+        }
         let knowledge = self.knowledge(&mut trace)?;
         let (changes, names) = (trace.changes(), &trace.file.sources);
         let costs = trace.costs(self.input.costs.as_deref())?;
         let setup = self.common.setup(choices[0], &costs, names, trace.epoch.chronons)?;
         let reports = self.common.each(&choices, setup, names, |setup, tick| {
             let run = simulate::trace(&changes, &knowledge, trace.model, setup, |_| tick());
-            (TraceReport::new(&setup.policy.into(), run.score, Some(run.seconds)), run.schedule)
+            Ok((TraceReport::new(&setup.policy.into(), run.score, Some(run.seconds)), run.schedule))
+        })?;
+        self.common.show(&reports, &TraceReport::HEADER, TraceReport::row)
+    }
+
+    fn run_learned(&self, choices: &[Choice], trace: &Trace) -> Result<(), Failure> {
+        let names = &trace.file.sources;
+        let learning = Learning {
+            warm_up: self.warm_up.unwrap_or(0.25),
+            reveal: self.reveal.unwrap_or(Reveal::Changes),
+            parts: match self.rhythms.unwrap_or(Rhythms::Both) {
+                Rhythms::None => Parts::Rate,
+                Rhythms::Week => Parts::Week,
+                Rhythms::Hour => Parts::Hour,
+                Rhythms::Both => Parts::All,
+            },
+        };
+        let costs = trace.costs(self.input.costs.as_deref())?;
+        let setup = self.common.setup(choices[0], &costs, names, trace.epoch.chronons)?;
+        let reports = self.common.each(choices, setup, names, |setup, tick| {
+            let run = learned(&trace.file, trace.epoch, trace.model, setup, learning, |_| tick())?;
+            Ok((TraceReport::new(&setup.policy.into(), run.score, Some(run.seconds)), run.schedule))
         })?;
         self.common.show(&reports, &TraceReport::HEADER, TraceReport::row)
     }
@@ -218,6 +276,12 @@ impl SimulateTrace {
         }
         if self.knowledge != Knowledge::File && self.probabilities.is_some() {
             return Err(Failure::input("--probabilities is what the policy knows (add --knowledge file)"));
+        }
+        let learns = self.warm_up.is_some() || self.reveal.is_some() || self.rhythms.is_some();
+        if self.knowledge != Knowledge::Learned && learns {
+            return Err(Failure::input(
+                "--warm-up, --reveal and --rhythms are for a policy that learns (add --knowledge learned)",
+            ));
         }
         let paths = [Some(&self.input.trace), self.input.costs.as_ref(), self.probabilities.as_ref()];
         inputs::check_standard_input(paths.into_iter().chain([self.common.budget.budget_file.as_ref()]))

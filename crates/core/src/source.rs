@@ -1,8 +1,10 @@
 //! Which source, as a dense index. Names and addresses live with whoever assigned the index.
 
+use serde::{Deserialize, Serialize};
+
 /// A source (page, feed, resource) by its position in the caller's list. Ties between sources of equal
 /// value go to the lower index, so the order in which indices are assigned is part of every result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SourceIdx(pub u32);
 
 impl SourceIdx {

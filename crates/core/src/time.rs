@@ -1,8 +1,10 @@
 //! Wall-clock time as the live service stores and passes it: microseconds since 1970, UTC. Not a chronon,
 //! and not a clock: nothing in this crate knows what time it is.
 
+use serde::{Deserialize, Serialize};
+
 /// An instant, in microseconds since 1970-01-01T00:00:00Z; negative before that.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Time(i64);
 
 impl Time {

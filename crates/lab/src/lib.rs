@@ -21,6 +21,7 @@ mod error;
 pub mod files;
 pub mod generate;
 pub mod knowledge;
+pub mod learned;
 pub mod policies;
 pub mod simulate;
 mod stream;

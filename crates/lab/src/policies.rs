@@ -60,6 +60,11 @@ impl PolicyName {
         matches!(self, Self::SEdf | Self::Mrsf | Self::MEdf | Self::Marginal)
     }
 
+    /// Whether it can go by what its own probes reveal.
+    pub const fn learns(self) -> bool {
+        matches!(self, Self::Wic | Self::RoundRobin)
+    }
+
     /// Whether it has a non-preemptive variant.
     pub const fn has_variants(self) -> bool {
         matches!(self, Self::SEdf | Self::Mrsf | Self::MEdf)

@@ -1,8 +1,11 @@
 //! Dunlin's scheduling library: given what is known of each source and a budget of probes, which sources
 //! to look at now.
 //!
+//! - [`model`]: what a source has done, as far as looks and its own dates have shown;
+//! - [`forecast`]: how often it will change from now on, and how sure that is;
 //! - [`value`]: what a look is worth (life, urgency, weight);
 //! - [`policy`]: which looks to take now, online;
+//! - [`watch`]: the same in wall-clock time, with hosts, learned forecasts and a price: what runs live;
 //! - [`epoch`]: the loop that drives a policy through an epoch;
 //! - [`score`]: one evaluator for every schedule, whoever made it;
 //! - [`plain`]: the same policies without any cleverness, to check the fast ones against.
@@ -27,7 +30,10 @@
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 pub mod epoch;
+pub mod forecast;
+pub mod model;
 pub mod plain;
 pub mod policy;
 pub mod score;
 pub mod value;
+pub mod watch;

@@ -2,14 +2,17 @@
 //!
 //! They exist to be checked against and to be raced: property tests demand that the policies in
 //! [`policy`](crate::policy) choose exactly the same sources in the same order, and the benchmarks report
-//! how much faster they do it. Nothing that a user runs goes through here.
+//! how much faster they do it. [`PlainWatch`] alone is not a twin but a measure: the live watch works with a price,
+//! and has to collect nearly as much. Nothing that a user runs goes through here.
 
 mod marginal;
 mod ranked;
 mod update_wic;
+mod watch;
 mod wic;
 
 pub use marginal::PlainMarginal;
 pub use ranked::PlainRanked;
 pub use update_wic::PlainUpdateWic;
+pub use watch::PlainWatch;
 pub use wic::PlainWic;

@@ -8,8 +8,9 @@
 //! ```
 //!
 //! [`Holding`] carries that sum from event to event; [`expected_utility`] evaluates it term by term and
-//! is what the tests trust. Neither decides anything.
+//! is what the tests trust. [`curve`] is the same in continuous time, for rates. None of them decides anything.
 
+pub mod curve;
 mod direct;
 mod holding;
 mod life;
@@ -22,8 +23,10 @@ pub use holding::Holding;
 pub use life::Life;
 pub use urgency::Urgency;
 
+use serde::{Deserialize, Serialize};
+
 /// How one source's changes are valued.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ValueModel {
     /// How long what a change added stays visible.
     pub life: Life,

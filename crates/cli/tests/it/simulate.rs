@@ -112,3 +112,25 @@ fn the_comparison_table() {
     let runs = desk.json(&format!("{args} --json"));
     assert_eq!(runs["seeds"], 3);
 }
+
+#[test]
+fn a_policy_that_learns_is_scored_after_its_warm_up() {
+    let busy: Vec<_> = (0..400).map(|hour| format!("busy,{}\n", 1_700_000_000 + hour * 3_600)).collect();
+    let trace = format!("source,time\n{}quiet,1700000000\n", busy.concat());
+    let desk = Desk::new().with("in.csv", &trace);
+    let args = "simulate trace --trace in.csv --chronon 10m --budget 0.3 --knowledge learned";
+    let report = desk.json(&format!("{args} --warm-up 0.5 --policy wic,round-robin --json"));
+    let runs = report["runs"].as_array().unwrap();
+    assert_eq!(runs[0]["changes"], 200);
+    assert!(runs[0]["completeness"].as_f64() > runs[1]["completeness"].as_f64(), "{report}");
+    let dated = desk.json(&format!("{args} --reveal last --rhythms hour --policy wic --json"));
+    assert_eq!(dated["changes"], 300);
+
+    let refused = |more: &str| desk.run(&format!("{args} {more}"));
+    assert_eq!(refused("--policy marginal").code, 2);
+    assert!(refused("--policy marginal").stderr.contains("try --policy wic or --policy round-robin"));
+    assert_eq!(refused("--policy wic --warm-up 1").code, 2);
+    assert!(refused("--policy wic --reveal some").stderr.contains("changes, last or timestamps"));
+    let told = desk.run("simulate trace --trace in.csv --chronon 10m --budget 1 --policy wic --warm-up 0.1");
+    assert!(told.code == 2 && told.stderr.contains("add --knowledge learned"), "{}", told.stderr);
+}

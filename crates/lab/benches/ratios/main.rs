@@ -7,6 +7,7 @@
 
 mod measure;
 mod needs;
+mod watch;
 mod wic;
 
 fn main() {
@@ -14,13 +15,16 @@ fn main() {
     if let [flag, case] = args.as_slice()
         && flag == "--case"
     {
-        let measured = wic::run(case).or_else(|| needs::run(case)).unwrap();
+        let measured = wic::run(case).or_else(|| needs::run(case)).or_else(|| watch::run(case)).unwrap();
         println!("{measured}");
         return;
     }
     let wanted = |name: &str| args.is_empty() || args.iter().any(|arg| name.contains(arg.as_str()));
     if wanted("wic") {
         wic::report();
+    }
+    if wanted("watch") {
+        watch::report();
     }
     for family in needs::FAMILIES {
         if wanted(&format!("needs-{}", family.name)) {

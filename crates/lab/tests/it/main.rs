@@ -5,6 +5,7 @@ mod auctionwatch; // the papers' workload: ranks, intervals, how many
 mod corpus; // what fuzzing found worth keeping
 mod fixtures; // files made by others, when they are at hand
 mod knowledge; // exact and noisy knowledge of changes
+mod learned; // the live scheduler on traces: what it may know, what it makes of it
 mod limits; // lines and files that would not fit in memory
 mod reference; // the policies against results of an independent program
 mod refusals; // every kind of bad line, with its exact message

@@ -1,0 +1,107 @@
+//! When a source will change: a rate curve from now on, and how sure it is. Not what a look is worth: see
+//! [`crate::value`].
+//!
+//! The curve is the rate, whose uncertainty is a Gamma distribution, times the factors of the week and the hour, which
+//! are taken as they are. Every question is answered in a bounded number of steps, however long the time asked about.
+//!
+//! Invariants: a rate is finite and above 0; a chance lies between 0 and 1; none is ever NaN.
+
+mod curve;
+mod quantile;
+
+pub use curve::Point;
+
+use std::ops::Range;
+use std::time::Duration;
+
+use dunlin_core::Time;
+
+use crate::model::Model;
+use crate::model::calendar::{Place, later};
+use quantile::gamma_quantile;
+
+/// A stretch of time in which the forecast rate stays the same.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Segment {
+    /// Changes per second, on average over what is not known; above 0.
+    pub rate: f64,
+    /// Up to here; later than the instant asked for.
+    pub until: Time,
+}
+
+/// What a model says about the time to come.
+#[derive(Debug, Clone, Copy)]
+pub struct Forecast<'m> {
+    model: &'m Model,
+}
+
+impl Model {
+    /// What is to be expected of the source.
+    pub const fn forecast(&self) -> Forecast<'_> {
+        Forecast { model: self }
+    }
+}
+
+impl Forecast<'_> {
+    /// The rate at an instant, and until when it stays the same.
+    pub fn segment(&self, at: Time) -> Segment {
+        let mean = self.mean_rate();
+        match self.model.rhythm() {
+            None => Segment { rate: mean, until: at.plus(Duration::from_hours(24)) },
+            Some(rhythm) => {
+                let piece = rhythm.piece(Place::of(at));
+                Segment { rate: mean * piece.factor, until: later(at, piece.lasts) }
+            }
+        }
+    }
+
+    /// Changes per second, averaged over whole weeks.
+    pub fn mean_rate(&self) -> f64 {
+        self.model.gamma().mean()
+    }
+
+    /// How many changes are expected from one instant to another.
+    pub fn expected(&self, from: Time, to: Time) -> f64 {
+        self.mean_rate() * self.model.exposure(from, to)
+    }
+
+    /// The first instant by which so many changes are expected since another one; the last instant there is when
+    /// that takes longer than can be said.
+    pub fn reaches(&self, from: Time, changes: f64) -> Time {
+        let exposure = changes.max(0.0) / self.mean_rate();
+        match self.model.rhythm() {
+            None => later(from, (exposure * 1e6).ceil() as i64),
+            Some(rhythm) => later(from, rhythm.time_for(Place::of(from), exposure)),
+        }
+    }
+
+    /// The chance of at least one change from one instant to another, over all rates that may be true.
+    pub fn probability(&self, from: Time, to: Time) -> f64 {
+        // With a Gamma-distributed rate, silence has the chance (1 + exposure / seconds)^−shape.
+        let gamma = self.model.gamma();
+        let exposure = self.model.exposure(from, to);
+        -(-gamma.shape * (exposure / gamma.seconds).ln_1p()).exp_m1()
+    }
+
+    /// Between which bounds the expected number of changes lies with the chance `level`, half of the rest on either
+    /// side. Divided by the seconds, the bounds of the rate.
+    pub fn interval(&self, from: Time, to: Time, level: f64) -> Range<f64> {
+        let gamma = self.model.gamma();
+        let per_unit = self.model.exposure(from, to) / gamma.seconds;
+        let rest = (1.0 - level.clamp(0.0, 1.0)) / 2.0;
+        let bound = |chance: f64| gamma_quantile(gamma.shape, chance) * per_unit;
+        bound(rest)..bound(1.0 - rest)
+    }
+
+    /// How many changes' worth of evidence there is: the shape of the Gamma distribution of the rate, whose
+    /// relative standard deviation is one over the root of it.
+    pub fn evidence(&self) -> f64 {
+        self.model.gamma().shape
+    }
+
+    /// By how much the rate may well be larger than its mean: at least 1, and near 1 for what is well known. A look
+    /// is worth that much more for what it teaches.
+    pub fn hope(&self) -> f64 {
+        1.0 + 1.0 / self.evidence().sqrt()
+    }
+}

@@ -1,0 +1,245 @@
+//! What a source has done, as far as looks and its own dates have shown. Learns from observations; predicts nothing
+//! itself: [`crate::forecast`] reads it.
+//!
+//! Three parts: how often on average (`rate`), and by what factor more or less at each hour of the week and each
+//! minute of the hour (`rhythm`). `docs/forecast.md` has the formulas and why they are as they are.
+//!
+//! Invariant: a model is a plain value. The same looks in the same order give the same bits, and it can be stored
+//! after any of them. The work of a look is bounded, whatever the gap before it.
+
+pub(crate) mod calendar;
+pub(crate) mod rate;
+pub(crate) mod rhythm;
+mod shrink;
+mod stored;
+mod watched;
+
+pub use stored::Unreadable;
+
+use dunlin_core::Time;
+use serde::{Deserialize, Serialize};
+
+use calendar::seconds_between;
+use rate::{Gamma, Rate};
+use rhythm::{Rhythm, Sighting};
+
+/// What one look at a source has shown.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Look {
+    /// The look before it; `None` at the first.
+    pub since: Option<Time>,
+    /// When it was.
+    pub at: Time,
+    /// What it showed.
+    pub seen: Seen,
+}
+
+/// What a look has shown of the time since the one before.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Seen {
+    /// Nothing has changed.
+    Unchanged,
+    /// It has changed at least once.
+    Changed {
+        /// Times of changes that the source itself told, in order. Those before the last look count only at the
+        /// first look, where they are history.
+        times: Vec<Time>,
+        /// Whether these are all.
+        known: Known,
+    },
+}
+
+/// How much of what happened between two looks is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Known {
+    /// Every change is dated, as in a feed that has not run over.
+    All,
+    /// Only the latest is, or none: others may have been overwritten.
+    Latest,
+}
+
+/// What is assumed of a source before anything is known.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Prior {
+    /// Changes per second.
+    pub rate: f64,
+    /// How many changes' worth of evidence that assumption counts for; small is humble.
+    pub strength: f64,
+}
+
+impl Default for Prior {
+    /// Four changes a day, hardly trusted.
+    fn default() -> Self {
+        Self { rate: 4.0 / 86_400.0, strength: 0.5 }
+    }
+}
+
+impl Prior {
+    /// The nearest one that makes sense.
+    fn sane(self) -> Self {
+        let within = |value: f64, least: f64, most: f64, otherwise: f64| {
+            if value.is_nan() { otherwise } else { value.clamp(least, most) }
+        };
+        let Self { rate, strength } = Self::default();
+        Self {
+            rate: within(self.rate, 1e-12, 1e3, rate),
+            strength: within(self.strength, 1e-3, 1e6, strength),
+        }
+    }
+}
+
+/// Which parts of a model are learned. The rate always is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum Parts {
+    /// The rate alone. To compare with.
+    Rate,
+    /// And the hours of the week.
+    Week,
+    /// And the minutes of the hour.
+    Hour,
+    /// Everything.
+    #[default]
+    All,
+}
+
+impl Parts {
+    const fn has_week(self) -> bool {
+        matches!(self, Self::Week | Self::All)
+    }
+
+    const fn has_hour(self) -> bool {
+        matches!(self, Self::Hour | Self::All)
+    }
+}
+
+/// What is known of how a source changes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "stored::Stored", into = "stored::Stored")]
+pub struct Model {
+    prior: Prior,
+    rate: Rate,
+    /// The first instant of which anything is known.
+    begin: Option<Time>,
+    parts: Parts,
+    /// Kept apart, and only once a change has been seen: most sources are quiet, and there are many.
+    rhythm: Option<Box<Rhythm>>,
+}
+
+/// A page that claims to have changed within this of the look has told the time of day, not of the change.
+const SUSPICIOUS_MICROS: i64 = calendar::SECOND;
+
+impl Model {
+    /// Knows nothing but the prior.
+    pub fn new(prior: Prior) -> Self {
+        Self::of_parts(prior, Parts::All)
+    }
+
+    /// Knows nothing but the prior, and will learn only these parts.
+    pub fn of_parts(prior: Prior, parts: Parts) -> Self {
+        Self { prior: prior.sane(), rate: Rate::default(), begin: None, parts, rhythm: None }
+    }
+
+    /// Takes in a look.
+    pub fn observe(&mut self, look: &Look) {
+        match (look.since, self.begin) {
+            (Some(since), _) if since >= look.at => {}
+            (Some(since), begin) => {
+                self.begin = Some(begin.unwrap_or(since));
+                self.observe_gap(since, look.at, &look.seen);
+            }
+            (None, None) => self.observe_history(look.at, &look.seen),
+            // Dates of a time that may have been counted before, and nothing to tell what is new.
+            (None, Some(_)) => {}
+        }
+    }
+
+    /// The first look: dates that the source lists, if any.
+    fn observe_history(&mut self, now: Time, seen: &Seen) {
+        let (dates, known) = dates(seen, |at| at <= now);
+        let Some(&first) = dates.first() else {
+            self.begin = Some(now);
+            return;
+        };
+        self.begin = Some(first);
+        // A list that was cut after so many entries reaches back as far as that many changes take, so all of them
+        // count. One that is complete begins with the source itself: that first entry is not a change.
+        let counted = match known {
+            Known::Latest => &dates[..],
+            Known::All => &dates[1..],
+        };
+        let weight: f64 = counted.iter().map(|&at| rate::kept_after(seconds_between(at, now))).sum();
+        self.rate.count(weight, rate::faded(seconds_between(first, now)));
+        self.learn_rhythm(now, |rhythm| counted.iter().for_each(|&at| rhythm.count(at)));
+    }
+
+    /// A look after another one.
+    fn observe_gap(&mut self, since: Time, now: Time, seen: &Seen) {
+        self.rate.fade(seconds_between(since, now));
+        if *seen == Seen::Unchanged {
+            self.rate.count(0.0, self.exposure(since, now));
+            return;
+        }
+        let before = self.gamma();
+        let (dates, known) = dates(seen, |at| since < at && at <= now);
+        let latest_believable = calendar::later(now, -SUSPICIOUS_MICROS);
+        match (known, dates.first().copied()) {
+            (Known::All, Some(_)) => {
+                self.rate.count(dates.len() as f64, self.exposure(since, now));
+                self.learn_rhythm(now, |rhythm| dates.iter().for_each(|&at| rhythm.count(at)));
+            }
+            // The time from the first date on is known in full; before it, anything may have happened.
+            (Known::Latest, Some(first)) if first <= latest_believable => {
+                self.rate.count(dates.len() as f64, self.exposure(first, now));
+                let unseen = before.mean() * self.exposure(since, first);
+                self.learn_rhythm(now, |rhythm| {
+                    rhythm.spread(since, first, unseen, Sighting::Supposed);
+                    dates.iter().for_each(|&at| rhythm.count(at));
+                });
+            }
+            _ => {
+                let exposure = self.exposure(since, now);
+                self.rate.count_any(self.prior, exposure);
+                let changes = before.expected_if_any(exposure);
+                let sighting = Sighting::AtLeastOne { surprise: before.silence(exposure) };
+                self.learn_rhythm(now, |rhythm| rhythm.spread(since, now, changes, sighting));
+            }
+        }
+    }
+
+    fn learn_rhythm(&mut self, now: Time, learn: impl FnOnce(&mut Rhythm)) {
+        if self.parts == Parts::Rate {
+            return;
+        }
+        let rhythm = self.rhythm.get_or_insert_with(|| Box::new(Rhythm::new(now)));
+        rhythm.advance(now);
+        learn(rhythm);
+        rhythm.settle(self.begin.unwrap_or(now), self.parts);
+    }
+
+    /// The distribution of the rate.
+    pub(crate) fn gamma(&self) -> Gamma {
+        self.rate.with(self.prior)
+    }
+
+    pub(crate) fn rhythm(&self) -> Option<&Rhythm> {
+        self.rhythm.as_deref()
+    }
+
+    /// Seconds between two instants, each weighed by how much is going on then.
+    pub(crate) fn exposure(&self, from: Time, to: Time) -> f64 {
+        self.rhythm().map_or_else(|| seconds_between(from, to), |rhythm| rhythm.exposure(from, to))
+    }
+}
+
+/// The dates that count, in order, each once: entries with the same date are one change.
+fn dates(seen: &Seen, counts: impl Fn(Time) -> bool) -> (Vec<Time>, Known) {
+    match seen {
+        Seen::Unchanged => (Vec::new(), Known::All),
+        Seen::Changed { times, known } => {
+            let mut dates: Vec<Time> = times.iter().copied().filter(|&at| counts(at)).collect();
+            dates.sort_unstable();
+            dates.dedup();
+            (dates, *known)
+        }
+    }
+}

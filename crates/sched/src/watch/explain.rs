@@ -1,0 +1,68 @@
+//! What the watch says when asked: about a source, and about when there will be something to choose. Changes nothing.
+
+use dunlin_core::{SourceIdx, Time};
+
+use super::source::Place;
+use super::{Explanation, Hold, Reason, Watch};
+
+impl Watch {
+    /// When [`Watch::choose`] may next have something to choose, if nothing comes in before.
+    pub fn next_due(&self, now: Time) -> Option<Time> {
+        let mut purse = self.purse;
+        purse.fill(now);
+        // Less than one look's worth buys nothing but cheap looks, and those are rare.
+        let affordable_at = purse.affordable_at(1.0, now)?;
+        let can_be_now = self.counts.ready > 0 || self.has_awake();
+        let awakes = self.asleep.first();
+        let wakes = self.wakes.first().map(|&(at, _)| at);
+        let first = [can_be_now.then_some(now), awakes, wakes].into_iter().flatten().min()?;
+        Some(first.max(affordable_at).max(now))
+    }
+
+    /// What is known of a source, what a look is worth now, and when and why one will be taken: at the present price,
+    /// and if nothing comes in between.
+    pub fn explain(&self, source: SourceIdx, now: Time) -> Option<Explanation> {
+        let watched = self.sources.get(source.0)?;
+        let host = self.hosts.get(watched.terms.host.0)?;
+        let cost = watched.cost();
+        let price = self.price.get().max(host.price);
+        let mut holds = Vec::new();
+        if matches!(watched.place, Place::UnderWay(_)) {
+            holds.push(Hold::UnderWay);
+        }
+        let rested = watched.last_look.map(|at| at.plus(watched.terms.shortest_gap));
+        if let Some(until) = rested.filter(|until| *until > now && !watched.is_wanted) {
+            holds.push(Hold::ShortestGap { until });
+        }
+        if let Some(until) = watched.not_before.filter(|until| *until > now) {
+            holds.push(Hold::NotBefore { until });
+        }
+        holds.extend(host.holds(cost, now));
+        let mut purse = self.purse;
+        purse.fill(now);
+        if !purse.affords(cost) {
+            holds.push(Hold::Budget { until: purse.affordable_at(cost, now) });
+        }
+
+        let start = watched.earliest().map_or(now, |earliest| earliest.max(now));
+        let (at, reason) = if watched.is_wanted {
+            (start, Reason::Wanted)
+        } else if let Some(overdue_at) = watched.overdue_at().map(|at| at.max(start)) {
+            match watched.crossing(&self.settings, start, price * cost, overdue_at) {
+                Some(at) if at < overdue_at => (at, Reason::Worth),
+                _ => (overdue_at, Reason::Overdue),
+            }
+        } else {
+            (start, Reason::New)
+        };
+        let next_look = holds.iter().try_fold(at, |at, hold| match *hold {
+            Hold::UnderWay => None,
+            Hold::HostBusy => Some(at),
+            Hold::ShortestGap { until } | Hold::NotBefore { until } | Hold::HostHeld { until } => {
+                Some(at.max(until))
+            }
+            Hold::HostBudget { until } | Hold::Budget { until } => until.map(|until| at.max(until)),
+        });
+        Some(Explanation { value: watched.worth(&self.settings, now), price, next_look, reason, holds })
+    }
+}

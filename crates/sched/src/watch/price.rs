@@ -1,0 +1,63 @@
+//! The price of a look: what it has to be worth, per unit of cost, to be taken. Adapts so that as many sources reach
+//! it as the budget can serve.
+//!
+//! Sources that reach the price wait to be chosen, best first. If more wait than a chronon needs, the price rises; for
+//! every look that had to be pulled forward because nobody waited, it falls. A source learns of a new price only at
+//! its next review, so a change costs nothing. It does no harm for long either:
+//!
+//! - Risen: a source that comes at the old price is found not to be worth the new one, and put off.
+//! - Fallen: a source that would be worth the new price waits for a review that was set for the old one. Reviews come
+//!   at four fifths of the price, and anyway before the time since the last look has grown by half. So a source is
+//!   late by at most half of its own gap, once, and meanwhile looks are pulled forward, nearest to their review
+//!   first: no budget is lost, it is only spent in a slightly worse order.
+//!
+//! Invariant: finite, and never negative.
+
+use super::purse::Purse;
+
+/// By how much the logarithm of the price moves for one look too many or too few, relative to the budget of a chronon.
+const STEP: f64 = 0.05;
+/// The most it moves in one chronon.
+const MOST: f64 = 0.25;
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Price(f64);
+
+impl Price {
+    /// Where nothing is known, everything is worth it.
+    pub(super) fn new(initial: Option<f64>) -> Self {
+        Self(initial.filter(|price| price.is_finite() && *price >= 0.0).unwrap_or(0.0))
+    }
+
+    pub(super) const fn get(self) -> f64 {
+        self.0
+    }
+
+    /// At least this much.
+    pub(super) const fn lift(&mut self, least: f64) {
+        if least.is_finite() {
+            self.0 = self.0.max(least);
+        }
+    }
+
+    /// More were waiting than needed, the best of them worth this much per unit of cost: no reason to ask for more.
+    pub(super) fn crowded(&mut self, n_waiting: usize, best: f64, purse: &Purse, granted: f64) {
+        let surplus = n_waiting as f64 - standing(purse);
+        if surplus > 0.0 {
+            // With less than a look per chronon it takes many chronons until one more or less has shown.
+            let step = STEP * surplus / purse.burst() * granted.min(1.0);
+            self.0 = self.0.max((self.0 * step.min(MOST).exp()).min(best));
+        }
+    }
+
+    /// A look was pulled forward that is worth only this much per unit of cost.
+    pub(super) fn spare(&mut self, per_cost: f64, purse: &Purse) {
+        let lower = self.0 * (-STEP / purse.burst()).exp();
+        self.0 = lower.max(self.0.min(per_cost));
+    }
+}
+
+/// How many may wait without being too many.
+fn standing(purse: &Purse) -> f64 {
+    0.5 * purse.burst()
+}

@@ -1,0 +1,56 @@
+//! Values by dense index, each in a box of its own: one that leaves frees its memory, and growing moves only pointers.
+//!
+//! Invariant: indices beyond [`MOST`] hold nothing, so that a wrong one from a damaged record cannot ask for all the
+//! memory there is.
+
+/// More sources or hosts than one watch will hold.
+const MOST: usize = 1 << 26;
+
+#[derive(Debug, Clone)]
+pub(super) struct Slab<T> {
+    slots: Vec<Option<Box<T>>>,
+    count: usize,
+}
+
+impl<T> Slab<T> {
+    pub(super) const fn new() -> Self {
+        Self { slots: Vec::new(), count: 0 }
+    }
+
+    pub(super) const fn len(&self) -> usize {
+        self.count
+    }
+
+    pub(super) fn get(&self, index: u32) -> Option<&T> {
+        self.slots.get(index as usize)?.as_deref()
+    }
+
+    pub(super) fn get_mut(&mut self, index: u32) -> Option<&mut T> {
+        self.slots.get_mut(index as usize)?.as_deref_mut()
+    }
+
+    /// Puts a value in, and answers whether there was a place for it.
+    pub(super) fn insert(&mut self, index: u32, value: T) -> Option<&mut T> {
+        let index = index as usize;
+        if index >= MOST {
+            return None;
+        }
+        if index >= self.slots.len() {
+            self.slots.resize_with(index + 1, || None);
+        }
+        let slot = &mut self.slots[index];
+        self.count += usize::from(slot.is_none());
+        *slot = Some(Box::new(value));
+        slot.as_deref_mut()
+    }
+
+    pub(super) fn remove(&mut self, index: u32) -> Option<T> {
+        let gone = self.slots.get_mut(index as usize)?.take()?;
+        self.count -= 1;
+        Some(*gone)
+    }
+
+    pub(super) fn indices(&self) -> impl Iterator<Item = u32> + use<'_, T> {
+        (0..).zip(&self.slots).filter(|(_, slot)| slot.is_some()).map(|(index, _)| index)
+    }
+}

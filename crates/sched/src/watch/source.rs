@@ -1,0 +1,162 @@
+//! One source as the watch holds it: its terms, what is known of it, and where it stands; and what is to become of
+//! it by itself, without its host and without the others.
+
+use std::time::Duration;
+
+use dunlin_core::Time;
+
+use super::{Settings, Strategy, Terms};
+use crate::model::Model;
+use crate::value::curve::Curve;
+
+/// A source that is worth less than this share of the price is reviewed there, and not only at the price, so that a
+/// price that has fallen a little makes nobody late.
+const REVIEW_AT: f64 = 0.8;
+/// A source is reviewed at the latest when its time since the last look has grown by one in this many.
+const LATEST_REVIEW: u32 = 2;
+/// And at the earliest when it has grown by one in this many: a price that rises all the time would be met too often.
+const EARLIEST_REVIEW: u32 = 64;
+/// Chronons that a source counts as old from the start; reviews of what was just looked at would be idle.
+const YOUNG: u32 = 8;
+/// What rounding may take from a worth that has just reached the price.
+const NEARLY: f64 = 1.0 - 1e-9;
+
+#[derive(Debug, Clone)]
+pub(super) struct Watched {
+    pub(super) terms: Terms,
+    pub(super) model: Model,
+    pub(super) last_look: Option<Time>,
+    pub(super) not_before: Option<Time>,
+    pub(super) place: Place,
+    /// Someone asked, and no look has been chosen since.
+    pub(super) is_wanted: bool,
+}
+
+/// Where a source stands. Entries in queues that say otherwise do not count.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Place {
+    /// Not to be looked at before a review at this time.
+    Asleep(Time),
+    /// Could be looked at, if there was nothing better; reviewed at this time.
+    Awake(Time),
+    /// Waits for the budget.
+    Ready(Class),
+    /// Waits for its host.
+    AtHost(Class),
+    /// Being looked at.
+    UnderWay(Flight),
+}
+
+/// A look that was chosen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Flight {
+    pub(super) since: Time,
+    /// Someone had asked for it.
+    pub(super) was_wanted: bool,
+    /// It was paid for as the terms have it now.
+    pub(super) is_refundable: bool,
+}
+
+impl Place {
+    /// For a source that is about to be put somewhere.
+    pub(super) const NOWHERE: Self = Self::Asleep(Time::from_micros(i64::MIN));
+}
+
+/// In which queue a source waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Class {
+    Wanted,
+    Overdue,
+    New,
+    Worth,
+}
+
+/// What is to become of a source that is not under way.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Outlook {
+    Asleep(Time),
+    Awake(Time),
+    Wanted,
+    /// Since when.
+    Overdue(Time),
+    New,
+    /// By this much per unit of cost.
+    Worth(f64),
+}
+
+impl Watched {
+    /// A cost that makes no sense is taken to be 1.
+    pub(super) fn cost(&self) -> f64 {
+        let cost = self.terms.cost;
+        if cost.is_finite() && cost > 0.0 { cost } else { 1.0 }
+    }
+
+    /// What a look is worth at `now`; what has never been seen is beyond measure.
+    pub(super) fn worth(&self, settings: &Settings, now: Time) -> f64 {
+        let Some(last) = self.last_look else { return f64::MAX };
+        let worth = match settings.strategy {
+            Strategy::RoundRobin => now.since(last).as_secs_f64(),
+            Strategy::Learned => self.curve(settings, last).at(now),
+        };
+        if worth.is_finite() { worth } else { 0.0 }
+    }
+
+    pub(super) fn per_cost(&self, settings: &Settings, now: Time) -> f64 {
+        self.worth(settings, now) / self.cost()
+    }
+
+    fn curve<'s>(&'s self, settings: &Settings, last: Time) -> Curve<'s, crate::forecast::Forecast<'s>> {
+        Curve::new(&self.terms.value, self.model.forecast(), last, settings.chronon)
+    }
+
+    /// When a look will first be worth this much, up to `horizon`.
+    pub(super) fn crossing(&self, settings: &Settings, now: Time, worth: f64, horizon: Time) -> Option<Time> {
+        let last = self.last_look?;
+        match settings.strategy {
+            Strategy::RoundRobin => {
+                let after = Duration::try_from_secs_f64(worth).unwrap_or(Duration::MAX);
+                Some(last.plus(after).max(now)).filter(|at| *at <= horizon)
+            }
+            Strategy::Learned => self.curve(settings, last).crossing(now, worth, horizon),
+        }
+    }
+
+    /// The earliest time at which the source's own terms allow a look.
+    pub(super) fn earliest(&self) -> Option<Time> {
+        let rested = self.last_look.filter(|_| !self.is_wanted).map(|at| at.plus(self.terms.shortest_gap));
+        rested.max(self.not_before)
+    }
+
+    pub(super) fn overdue_at(&self) -> Option<Time> {
+        self.last_look.map(|at| at.plus(self.terms.longest_gap))
+    }
+
+    /// What is to become of it at this price per unit of cost.
+    pub(super) fn outlook(&self, settings: &Settings, now: Time, price: f64) -> Outlook {
+        if let Some(earliest) = self.earliest().filter(|at| *at > now) {
+            return Outlook::Asleep(earliest);
+        }
+        if self.is_wanted {
+            return Outlook::Wanted;
+        }
+        let (Some(last), Some(overdue_at)) = (self.last_look, self.overdue_at()) else { return Outlook::New };
+        if overdue_at <= now {
+            return Outlook::Overdue(overdue_at);
+        }
+        let per_cost = self.per_cost(settings, now);
+        if is_worth(per_cost, price) {
+            return Outlook::Worth(per_cost);
+        }
+        let age = now.since(last).max(settings.chronon * YOUNG);
+        let target = if per_cost < REVIEW_AT * price { REVIEW_AT * price } else { price };
+        let latest = now.plus(age / LATEST_REVIEW).min(overdue_at);
+        let crossing = self.crossing(settings, now, target * self.cost(), latest).unwrap_or(latest);
+        let earliest = now.plus(settings.chronon.max(age / EARLIEST_REVIEW));
+        Outlook::Awake(crossing.max(earliest).min(overdue_at))
+    }
+}
+
+/// Whether something pays at this price. Nothing never does.
+pub(super) fn is_worth(per_cost: f64, price: f64) -> bool {
+    per_cost > 0.0 && per_cost >= price * NEARLY
+}

@@ -1,0 +1,241 @@
+//! Cases with a point: who goes first, what a price does, what holds a source, what a clock may do.
+
+use std::time::Duration;
+
+use dunlin_core::{SourceIdx, Time};
+use dunlin_sched::model::Seen;
+use dunlin_sched::value::{Life, Urgency, ValueModel};
+use dunlin_sched::watch::{Choice, Hold, HostIdx, HostTerms, Input, Pace, Reason, Terms, Watch};
+
+use super::{at, host, joined, settings, step, sure, terms};
+
+fn sources(chosen: &[Choice]) -> Vec<u32> {
+    chosen.iter().map(|choice| choice.source.0).collect()
+}
+
+#[test]
+fn a_bulk_import_takes_half_of_the_budget_at_the_most() {
+    let mut watch = Watch::new(settings(2.0));
+    watch.apply(at(0), host(0, 1_000));
+    for source in 0..50 {
+        watch.apply(at(0), joined(source, terms(0), sure(0.01), Some(at(-1_000))));
+    }
+    for source in 50..5_050 {
+        watch.apply(at(0), joined(source, terms(0), sure(0.0001), None));
+    }
+    let mut by_reason = [0; 2];
+    for second in 1..=600 {
+        for choice in step(&mut watch, at(second)) {
+            // It takes a while to find a price for what is known; and at any price there are moments without.
+            by_reason[usize::from(choice.reason == Reason::New)] += usize::from(second > 200);
+        }
+    }
+    let [known, new] = by_reason;
+    assert_eq!(known + new, 800, "the budget is used");
+    assert!((380..=480).contains(&new), "{new} new ones, {known} known ones");
+}
+
+#[test]
+fn who_is_asked_for_comes_first_and_may_break_the_shortest_gap() {
+    let mut watch = Watch::new(settings(1.0));
+    watch.apply(at(0), host(0, 10));
+    for source in 0..5 {
+        watch.apply(at(0), joined(source, terms(0), sure(0.01), Some(at(-500))));
+    }
+    let first = step(&mut watch, at(1));
+    let asked = first[0].source;
+    watch.apply(at(1), Input::Wanted { source: asked });
+    let second = step(&mut watch, at(2));
+    assert_eq!((second[0].source, second[0].reason), (asked, Reason::Wanted));
+}
+
+#[test]
+fn longest_gaps_are_kept_when_the_budget_suffices() {
+    // A hundred that hardly change, ten that change all the time: without the longest gap, the ten would get it all.
+    let mut watch = Watch::new(settings(1.0));
+    watch.apply(at(0), host(0, 1_000));
+    let mut last = vec![at(0); 110];
+    for source in 0..110 {
+        let rate = if source < 100 { 1e-9 } else { 0.2 };
+        let terms = Terms { longest_gap: Duration::from_secs(200), shortest_gap: Duration::ZERO, ..terms(0) };
+        watch.apply(at(0), joined(source, terms, sure(rate), Some(at(-i64::from(source)))));
+    }
+    let mut longest = Duration::ZERO;
+    for second in 1..=2_000 {
+        for choice in step(&mut watch, at(second)) {
+            let before = std::mem::replace(&mut last[choice.source.index()], at(second));
+            // At first, many are due at once.
+            if second > 600 {
+                longest = longest.max(at(second).since(before));
+            }
+        }
+    }
+    assert!(last.iter().all(|at| *at > super::at(1_790)), "someone was forgotten");
+    assert!(longest <= Duration::from_secs(202), "a gap of {longest:?}");
+}
+
+#[test]
+fn a_few_sources_and_plenty_of_budget_are_bounded_by_the_shortest_gap() {
+    let mut watch = Watch::new(settings(100.0));
+    watch.apply(at(0), host(0, 10));
+    for source in 0..3 {
+        watch.apply(at(0), joined(source, terms(0), sure(1e-6), Some(at(0))));
+    }
+    let looks: usize = (1..=1_000).map(|second| step(&mut watch, at(second)).len()).sum();
+    assert_eq!(looks, 300, "three sources, every ten seconds");
+}
+
+#[test]
+fn a_busy_host_does_not_keep_others_waiting() {
+    let mut watch = Watch::new(settings(5.0));
+    watch.apply(at(0), host(0, 1));
+    watch.apply(at(0), host(1, 10));
+    for source in 0..40 {
+        watch.apply(at(0), joined(source, terms(u32::from(source >= 20)), sure(0.01), Some(at(-1_000))));
+    }
+    // Nobody ever answers from host 0.
+    let mut chosen = Vec::new();
+    for second in 1..=10 {
+        let before = chosen.len();
+        watch.choose(at(second), usize::MAX, &mut chosen);
+        for choice in chosen[before..].iter().filter(|choice| choice.source.0 >= 20) {
+            watch.apply(at(second), Input::Looked { source: choice.source, seen: Seen::Unchanged });
+        }
+    }
+    assert_eq!(sources(&chosen).iter().filter(|source| **source < 20).count(), 1);
+    assert_eq!(sources(&chosen).iter().filter(|source| **source >= 20).count(), 20);
+    let figures = watch.figures();
+    assert_eq!((figures.under_way, figures.waiting_on_hosts, figures.sources), (1, 19, 40));
+}
+
+#[test]
+fn a_host_keeps_its_own_budget_and_wakes_by_itself() {
+    let mut watch = Watch::new(settings(10.0));
+    let terms_of_host = HostTerms { at_one_time: 9, budget: Some(Pace { per_second: 0.1 }) };
+    watch.apply(at(0), Input::Host { host: HostIdx(0), terms: terms_of_host });
+    for source in 0..30 {
+        watch.apply(at(0), joined(source, terms(0), sure(0.01), None));
+    }
+    let times: Vec<i64> = (0..=100).filter(|&second| !step(&mut watch, at(second)).is_empty()).collect();
+    assert_eq!(times, [0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100]);
+}
+
+#[test]
+fn an_explanation_names_what_holds_and_when_it_ends() {
+    let mut watch = Watch::new(settings(1.0));
+    watch.apply(at(0), host(0, 1));
+    watch.apply(at(0), joined(0, terms(0), sure(0.001), Some(at(-5))));
+    watch.apply(at(0), Input::Held { host: HostIdx(0), until: at(60) });
+    let said = watch.explain(SourceIdx(0), at(0)).unwrap();
+    assert_eq!(said.holds, [Hold::ShortestGap { until: at(5) }, Hold::HostHeld { until: at(60) }]);
+    assert_eq!((said.next_look, said.reason), (Some(at(60)), Reason::Worth));
+
+    assert_eq!(step(&mut watch, at(59)), []);
+    let mut chosen = Vec::new();
+    watch.choose(at(60), 1, &mut chosen);
+    assert_eq!(sources(&chosen), [0]);
+    let said = watch.explain(SourceIdx(0), at(60)).unwrap();
+    assert_eq!((said.next_look, said.holds[0]), (None, Hold::UnderWay));
+
+    watch.apply(at(61), Input::Failed { source: SourceIdx(0), not_before: at(500) });
+    let said = watch.explain(SourceIdx(0), at(62)).unwrap();
+    assert_eq!((said.holds, said.next_look), (vec![Hold::NotBefore { until: at(500) }], Some(at(500))));
+    assert_eq!(watch.explain(SourceIdx(7), at(62)), None);
+}
+
+/// A world of equals in balance: what is said about the next look comes true.
+#[test]
+fn the_next_look_comes_when_it_was_said() {
+    let mut watch = Watch::new(settings(1.0));
+    watch.apply(at(0), host(0, 1_000));
+    for source in 0..200 {
+        watch.apply(at(0), joined(source, terms(0), sure(0.002), Some(at(-i64::from(source)))));
+    }
+    let mut said: Option<(SourceIdx, Time, Time)> = None;
+    let mut misses = Vec::new();
+    for second in 1..=4_000 {
+        for choice in step(&mut watch, at(second)) {
+            if let Some((source, _, expected)) = said
+                && source == choice.source
+            {
+                misses.push(expected.micros().abs_diff(at(second).micros()) as f64 / 1e6);
+                said = None;
+            }
+            if said.is_none() && second > 1_000 {
+                let explained = watch.explain(choice.source, at(second)).unwrap();
+                said = explained.next_look.map(|next| (choice.source, at(second), next));
+            }
+        }
+    }
+    assert!(misses.len() >= 10, "{misses:?}");
+    let mean = misses.iter().sum::<f64>() / misses.len() as f64;
+    assert!(mean < 40.0, "off by {mean} seconds of 200: {misses:?}");
+}
+
+#[test]
+fn the_price_follows_the_budget() {
+    let price_at = |per_second: f64| {
+        let mut watch = Watch::new(settings(per_second));
+        watch.apply(at(0), host(0, 1_000));
+        let append = ValueModel::new(Life::Append, Urgency::Uniform);
+        for source in 0..200 {
+            let terms = Terms { value: append, ..terms(0) };
+            watch.apply(at(0), joined(source, terms, sure(0.002), Some(at(-i64::from(source)))));
+        }
+        let mut spares = 0;
+        for second in 1..=6_000 {
+            let chosen = step(&mut watch, at(second));
+            spares += chosen.iter().filter(|choice| second > 3_000 && choice.reason == Reason::Spare).count();
+        }
+        (watch.figures().price, spares as f64 / (3_000.0 * per_second))
+    };
+    // Models keep learning that nothing changes, so only the ratio is exact: half the budget, twice the gaps.
+    let [(dear, _), (cheap, spares)] = [price_at(0.5), price_at(2.0)];
+    assert!((2.0..8.0).contains(&(dear / cheap)), "{dear} at a quarter of the budget, {cheap} at all of it");
+    assert!(spares < 0.6, "{spares} of the looks were pulled forward");
+}
+
+#[test]
+fn a_restart_goes_on_at_the_same_price() {
+    let watch = Watch::new(dunlin_sched::watch::Settings { initial_price: Some(0.75), ..settings(1.0) });
+    assert_eq!(watch.figures().price, 0.75);
+    let odd = Watch::new(dunlin_sched::watch::Settings { initial_price: Some(f64::NAN), ..settings(1.0) });
+    assert_eq!(odd.figures().price, 0.0);
+}
+
+#[test]
+fn a_clock_that_jumps_neither_bursts_nor_stops_the_watch() {
+    let mut watch = Watch::new(settings(1.0));
+    watch.apply(at(0), host(0, 10));
+    for source in 0..20 {
+        watch.apply(at(0), joined(source, terms(0), sure(0.01), Some(at(-100))));
+    }
+    for second in 1..=30 {
+        step(&mut watch, at(second));
+    }
+    // A year ahead: one look, not a year's worth. Then back: it goes on at once, and keeps its gaps.
+    let year = 365 * 86_400;
+    assert_eq!(step(&mut watch, at(year)).len(), 1);
+    assert!(step(&mut watch, at(31)).len() <= 1);
+    let looks: usize = (32..=131).map(|second| step(&mut watch, at(second)).len()).sum();
+    assert_eq!(looks, 100);
+    // A little back: time stands still until it has caught up.
+    let looks: usize = (126..=136).map(|second| step(&mut watch, at(second)).len()).sum();
+    assert_eq!(looks, 5);
+    assert!(watch.next_due(at(136)).is_some_and(|due| due <= at(137)));
+}
+
+#[test]
+fn next_due_names_a_time_when_there_is_something_to_do() {
+    let mut watch = Watch::new(settings(0.1));
+    assert_eq!(watch.next_due(at(0)), None);
+    watch.apply(at(0), host(0, 10));
+    watch.apply(at(0), joined(0, terms(0), sure(0.01), None));
+    assert_eq!(watch.next_due(at(0)), Some(at(0)));
+    assert_eq!(sources(&step(&mut watch, at(0))), [0]);
+    // The budget is back, and the shortest gap over, after ten seconds.
+    let due = watch.next_due(at(0)).unwrap();
+    assert!((at(9)..=at(11)).contains(&due), "{due:?}");
+    watch.apply(at(1), Input::Budget(Pace { per_second: 0.0 }));
+    assert_eq!(watch.next_due(at(1)), None);
+}
