@@ -3,6 +3,10 @@
 //! The work is bounded without a clock: what is common at both ends is set aside, the rest is compared word by
 //! word if it is small, line by line with words inside if it is not, and not at all beyond that.
 
+mod unified;
+
+pub use unified::unified;
+
 use std::ops::Range;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};

@@ -1,4 +1,4 @@
-//! The guarded client: one GET, its redirects, its limits. Does not know what may be fetched when; that is
+//! The guarded client: one GET with its redirects, or one call without, and their limits. Does not know what may be fetched when; that is
 //! [`crate::politeness`].
 //!
 //! Invariant: every URL and every address passes the guard, on the first request as on every redirect.
@@ -7,6 +7,7 @@ mod arriving;
 mod connection;
 mod content;
 mod dial;
+mod lines;
 mod pool;
 mod redirect;
 mod settings;
@@ -23,6 +24,7 @@ use tokio::time::{Instant, timeout};
 use tokio_rustls::TlsConnector;
 use url::Url;
 
+use crate::call::Call;
 use crate::error::{Error, Phase};
 use crate::fetched::{Fetched, Hop, Timings};
 use crate::guard::{Refusal, Target};
@@ -33,6 +35,7 @@ use arriving::Arriving;
 use connection::{Ask, Connection};
 use content::{Encoding, Reading};
 use dial::{Dialler, NotDialled, timed_out};
+pub use lines::Lines;
 use pool::Pool;
 pub use settings::{Downgrade, PoolSize, Settings, Sizes, Timeouts};
 
@@ -88,20 +91,29 @@ impl Client {
 
     /// Asks, follows redirects, and reads the answer to its end.
     pub async fn fetch(&self, request: Request) -> Result<Fetched, Error> {
+        self.shared.within_limits(&request.url, Box::pin(self.shared.follow(&request))).await
+    }
+
+    /// Sends a call once and reads the answer to its end, whatever its status. Redirects are answers like others.
+    pub async fn call(&self, call: Call) -> Result<Fetched, Error> {
+        self.shared.within_limits(&call.url, Box::pin(self.shared.call(&call))).await
+    }
+
+    /// Asks for an answer that is read line by line and may go on for ever, such as a stream of events. A `silence`
+    /// of more than this is an error. Redirects are not followed.
+    pub async fn lines(&self, request: Request, silence: Duration) -> Result<Lines, Error> {
         let shared = &self.shared;
-        let limit = shared.settings.timeouts.total;
-        let begin = Instant::now();
-        let host = || request.url.host_str().unwrap_or_default().to_owned();
-        let Ok(Ok(_slot)) = timeout(limit, shared.slots.acquire()).await else {
-            return Err(Error::TimedOut { host: host(), phase: Phase::Queue, limit });
-        };
-        let mut fetched = timeout(limit, shared.follow(&request)).await.map_err(|_| Error::TimedOut {
-            host: host(),
-            phase: Phase::Total,
-            limit,
-        })??;
-        fetched.timings.total = begin.elapsed();
-        Ok(fetched)
+        let mut headers = request.all_headers(&shared.user_agent)?;
+        // Packed, an event would wait in somebody's buffer for the next one.
+        headers.insert(http::header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        let mut timings = Timings::default();
+        let mut asking = Asking { shared, url: &request.url, n_hops: 0, timings: &mut timings };
+        let ask = Ask::new(&request.url, headers)?;
+        let (answer, target, connection) = asking.once(&ask).await?;
+        let (host, status) = (target.host_name(), answer.status());
+        Encoding::read(answer.headers(), &host)?.must_be_plain(&host)?;
+        let arriving = Arriving::new(answer.into_body(), host.clone(), u64::MAX, silence);
+        Ok(Lines::new(status, arriving, host, connection))
     }
 
     /// How many connections are kept for later.
@@ -111,6 +123,35 @@ impl Client {
 }
 
 impl Shared {
+    async fn within_limits(
+        &self,
+        url: &Url,
+        work: impl Future<Output = Result<Fetched, Error>>,
+    ) -> Result<Fetched, Error> {
+        let limit = self.settings.timeouts.total;
+        let begin = Instant::now();
+        let host = || url.host_str().unwrap_or_default().to_owned();
+        let Ok(Ok(_slot)) = timeout(limit, self.slots.acquire()).await else {
+            return Err(Error::TimedOut { host: host(), phase: Phase::Queue, limit });
+        };
+        let ended = timeout(limit, work).await;
+        let mut fetched =
+            ended.map_err(|_| Error::TimedOut { host: host(), phase: Phase::Total, limit })??;
+        fetched.timings.total = begin.elapsed();
+        Ok(fetched)
+    }
+
+    async fn call(&self, call: &Call) -> Result<Fetched, Error> {
+        let mut timings = Timings::default();
+        let mut asking = Asking { shared: self, url: &call.url, n_hops: 0, timings: &mut timings };
+        let ask = Ask::new(&call.url, call.all_headers(&self.user_agent))?;
+        let ask = ask.with(call.method.clone(), call.body.clone());
+        let (answer, target, connection) = asking.once(&ask).await?;
+        let mut fetched = Fetched::from_head(answer.status(), answer.headers(), call.url.clone(), Vec::new());
+        fetched.timings = timings;
+        self.read(None, fetched, answer, &target, connection).await
+    }
+
     async fn follow(&self, request: &Request) -> Result<Fetched, Error> {
         let mut headers = request.all_headers(&self.user_agent)?;
         let mut url = request.url.clone();
@@ -128,13 +169,13 @@ impl Shared {
             }
             let mut fetched = Fetched::from_head(answer.status(), answer.headers(), url, hops);
             fetched.timings = timings;
-            return self.read(request, fetched, answer, &target, connection).await;
+            return self.read(request.keep_first, fetched, answer, &target, connection).await;
         }
     }
 
     async fn read(
         &self,
-        request: &Request,
+        keep_first: Option<u64>,
         mut fetched: Fetched,
         answer: Response<Incoming>,
         target: &Target,
@@ -148,7 +189,7 @@ impl Shared {
         let sizes = self.settings.sizes;
         let idle = self.settings.timeouts.idle;
         let arriving = Arriving::new(answer.into_body(), host.clone(), sizes.sent, idle);
-        let reading = Reading { host: &host, encoding, sizes, keep_first: request.keep_first };
+        let reading = Reading { host: &host, encoding, sizes, keep_first };
         let content = reading.read(arriving).await.inspect_err(|_| self.pool.forget(target))?;
         if !content.is_cut {
             self.pool.put(target, connection);
@@ -182,8 +223,7 @@ struct Asking<'a> {
 
 impl Asking<'_> {
     async fn ask(&mut self, headers: &HeaderMap) -> Result<(Response<Incoming>, Target, Connection), Error> {
-        let guard = &self.shared.settings.guard;
-        let target = guard.check_url(self.url).map_err(|refusal| self.refused(refusal))?;
+        let target = self.target()?;
         let ask = Ask::new(self.url, headers.clone())?;
         if let Some(mut kept) = self.shared.pool.take(&target) {
             match self.send(&target, &mut kept, &ask).await {
@@ -196,13 +236,33 @@ impl Asking<'_> {
                 }
             }
         }
-        let dialled = self.shared.dialler.dial(&target, self.timings).await;
+        let (answer, connection) = self.ask_anew(&target, &ask).await?;
+        Ok((answer, target, connection))
+    }
+
+    /// Asks on a connection of its own, so that there is never a reason to ask a second time.
+    async fn once(&mut self, ask: &Ask) -> Result<(Response<Incoming>, Target, Connection), Error> {
+        let target = self.target()?;
+        let (answer, connection) = self.ask_anew(&target, ask).await?;
+        Ok((answer, target, connection))
+    }
+
+    fn target(&self) -> Result<Target, Error> {
+        self.shared.settings.guard.check_url(self.url).map_err(|refusal| self.refused(refusal))
+    }
+
+    async fn ask_anew(
+        &mut self,
+        target: &Target,
+        ask: &Ask,
+    ) -> Result<(Response<Incoming>, Connection), Error> {
+        let dialled = self.shared.dialler.dial(target, self.timings).await;
         let mut connection = dialled.map_err(|error| match error {
             NotDialled::Refused(refusal) => self.refused(refusal),
             NotDialled::Failed(error) => error,
         })?;
-        let answer = self.send(&target, &mut connection, &ask).await?;
-        Ok((answer, target, connection))
+        let answer = self.send(target, &mut connection, ask).await?;
+        Ok((answer, connection))
     }
 
     async fn send(
@@ -213,7 +273,7 @@ impl Asking<'_> {
     ) -> Result<Response<Incoming>, Error> {
         let begin = Instant::now();
         let limit = self.shared.settings.timeouts.first_byte;
-        let answer = timeout(limit, connection.get(ask)).await;
+        let answer = timeout(limit, connection.send(ask)).await;
         self.timings.first_byte += begin.elapsed();
         answer.map_err(|_| timed_out(target, Phase::FirstByte, limit))?.map_err(|reason| {
             let host = target.host_name();

@@ -170,7 +170,7 @@ pub enum Error {
         host: String,
         /// The limit, in bytes.
         limit: u64,
-        /// Which side of the decompressor.
+        /// Where it was counted.
         stage: Stage,
     },
     /// A body that grows suspiciously when decompressed.
@@ -219,13 +219,15 @@ pub enum Error {
     },
 }
 
-/// The two sides of the decompressor.
+/// Where a size is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
     /// As sent over the network.
     Sent,
     /// After decompression.
     Decoded,
+    /// In one line of an answer that is read by lines.
+    Line,
 }
 
 impl std::fmt::Display for Stage {
@@ -233,6 +235,7 @@ impl std::fmt::Display for Stage {
         f.write_str(match self {
             Self::Sent => "as sent",
             Self::Decoded => "after decompression",
+            Self::Line => "in one line",
         })
     }
 }

@@ -168,6 +168,13 @@ impl Fetched {
         }
     }
 
+    /// An answer that did not come over a network: from a simulated web, or from a file.
+    pub fn from_response(answer: http::Response<Bytes>, final_url: Url, hops: Vec<Hop>) -> Self {
+        let (head, body) = answer.into_parts();
+        let sent_bytes = body.len() as u64;
+        Self { body, sent_bytes, ..Self::from_head(head.status, &head.headers, final_url, hops) }
+    }
+
     /// Whether the server says that nothing changed.
     pub fn is_unchanged(&self) -> bool {
         self.status == StatusCode::NOT_MODIFIED

@@ -14,8 +14,10 @@
 //! # Ok::<(), url::ParseError>(())
 //! ```
 
+mod call;
 mod client;
 mod error;
+mod events;
 mod fetched;
 pub mod guard;
 pub mod http_date;
@@ -25,11 +27,14 @@ mod resolve;
 pub mod robots;
 mod shown;
 
-pub use client::{Client, Downgrade, PoolSize, Settings, Sizes, Timeouts};
+pub use call::Call;
+pub use client::{Client, Downgrade, Lines, PoolSize, Settings, Sizes, Timeouts};
 pub use dunlin_core::{Fault, Retry};
 pub use error::{Error, Phase, Stage};
+pub use events::{Event, Events};
 pub use fetched::{CacheHints, Fetched, Hop, RetryAfter, Timings};
 pub use guard::{Guard, Refusal};
+pub use http::{Method, StatusCode};
 pub use request::{Request, Validators};
 pub use resolve::{Resolve, ResolveError, Resolving, SystemResolver};
 pub use shown::ShownUrl;

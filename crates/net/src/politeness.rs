@@ -145,6 +145,22 @@ impl Politeness {
         latest.map_or(MayFetch::Go, |(until, reason)| MayFetch::NotBefore(until, reason))
     }
 
+    /// What keeps everything at the place of `url` from being fetched at `now`, whatever holds back `url` itself.
+    /// Requests under way do not count.
+    pub fn place_hold(&mut self, url: &Url, now: Time) -> Option<(Time, Reason)> {
+        let rules = self.rules;
+        let own = rules.scope.key(url);
+        let mut latest: Option<(Time, Reason)> = None;
+        for key in [&own, &rules.limit_scope.key(url)] {
+            let Some(place) = self.places.get_mut(key) else { continue };
+            place.notice_clock(now);
+            let gap = place.free_at(rules.gap).filter(|_| *key == own).map(|free| (free, Reason::Gap));
+            let holds = gap.into_iter().chain(place.blocked()).filter(|(until, _)| *until > now);
+            latest = latest.into_iter().chain(holds).max_by_key(|(until, _)| *until);
+        }
+        latest
+    }
+
     /// A request for `url` begins. It counts as under way until [`Politeness::finished`], which has to be called
     /// for it whatever happens.
     pub fn started(&mut self, url: &Url, now: Time) {

@@ -1,4 +1,4 @@
-//! What to ask a server for. Always a GET: what changes something on a server goes another way.
+//! What to ask a server for. Always a GET: what changes something on a server is a [`crate::Call`].
 //!
 //! Invariant: the values of headers never appear in `Debug` output; they may be keys or cookies.
 
@@ -66,14 +66,7 @@ impl Request {
     /// Sends a header of one's own, such as `Authorization`. It goes to the host of the URL only, never to
     /// another one that redirects lead to.
     pub fn header(mut self, name: &str, value: &str) -> Result<Self, Error> {
-        let bad = || Error::BadHeader { name: name.escape_debug().to_string() };
-        let parsed = HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?;
-        let mut value = HeaderValue::from_str(value).map_err(|_| bad())?;
-        if OURS.contains(&parsed) {
-            return Err(bad());
-        }
-        value.set_sensitive(true);
-        self.headers.insert(parsed, value);
+        insert_own(&mut self.headers, name, value)?;
         Ok(self)
     }
 
@@ -87,6 +80,11 @@ impl Request {
     /// Where to.
     pub fn url(&self) -> &Url {
         &self.url
+    }
+
+    /// The version that is not wanted again.
+    pub fn validators(&self) -> &Validators {
+        &self.validators
     }
 
     /// The headers of the first request, without those that name the host.
@@ -106,6 +104,24 @@ impl Request {
         }
         Ok(headers)
     }
+}
+
+/// Adds a header of the user's own.
+pub(crate) fn insert_own(headers: &mut HeaderMap, name: &str, value: &str) -> Result<(), Error> {
+    let (parsed, mut value) = validated(name, value)?;
+    if OURS.contains(&parsed) {
+        return Err(Error::BadHeader { name: name.escape_debug().to_string() });
+    }
+    value.set_sensitive(true);
+    headers.insert(parsed, value);
+    Ok(())
+}
+
+/// A header that can be sent.
+pub(crate) fn validated(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), Error> {
+    let bad = || Error::BadHeader { name: name.escape_debug().to_string() };
+    let parsed = HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?;
+    Ok((parsed, HeaderValue::from_str(value).map_err(|_| bad())?))
 }
 
 impl fmt::Debug for Request {

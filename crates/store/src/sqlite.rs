@@ -188,6 +188,10 @@ impl Store for SqliteStore {
         self.read(|connection| remembered::setting(connection, name))
     }
 
+    fn settings(&self, prefix: &str) -> Result<Vec<(String, String)>, Error> {
+        self.read(|connection| remembered::settings(connection, prefix))
+    }
+
     fn set_setting(&self, name: &str, value: Option<String>) -> Result<(), Error> {
         let name = name.to_owned();
         self.write(move |connection| remembered::set_setting(connection, &name, value.as_deref()))

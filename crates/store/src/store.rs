@@ -79,6 +79,8 @@ pub trait Store: Send + Sync {
 
     /// A setting, as a JSON text.
     fn setting(&self, name: &str) -> Result<Option<String>, Error>;
+    /// The settings whose names begin with `prefix`, with their values, by name.
+    fn settings(&self, prefix: &str) -> Result<Vec<(String, String)>, Error>;
     /// Sets a setting to a JSON text, or forgets it.
     fn set_setting(&self, name: &str, value: Option<String>) -> Result<(), Error>;
 

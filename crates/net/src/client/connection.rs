@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::header::{HOST, HeaderMap, HeaderValue};
 use http::uri::{Authority, PathAndQuery, Scheme, Uri};
 use http::{Method, Response};
-use http_body_util::Empty;
+use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo};
@@ -21,9 +21,9 @@ const MAX_HEADER_LINES: usize = 256;
 #[derive(Debug)]
 pub(super) enum Connection {
     /// One request at a time.
-    Http1(http1::SendRequest<Empty<Bytes>>),
+    Http1(http1::SendRequest<Full<Bytes>>),
     /// Many requests at a time, over clones.
-    Http2(http2::SendRequest<Empty<Bytes>>),
+    Http2(http2::SendRequest<Full<Bytes>>),
 }
 
 impl Connection {
@@ -73,8 +73,8 @@ impl Connection {
         }
     }
 
-    /// Asks for `url` and waits for the head of the answer.
-    pub(super) async fn get(&mut self, ask: &Ask) -> Result<Response<Incoming>, hyper::Error> {
+    /// Sends a request and waits for the head of the answer.
+    pub(super) async fn send(&mut self, ask: &Ask) -> Result<Response<Incoming>, hyper::Error> {
         match self {
             Self::Http1(sender) => {
                 sender.ready().await?;
@@ -95,25 +95,34 @@ pub(super) struct Ask {
     authority: Authority,
     path: PathAndQuery,
     headers: HeaderMap,
+    method: Method,
+    body: Bytes,
 }
 
 impl Ask {
+    /// A GET.
     pub(super) fn new(url: &Url, headers: HeaderMap) -> Result<Self, Error> {
         let bad_path = || Error::BadPath { url: ShownUrl::of(url) };
         let scheme = if url.scheme() == "https" { Scheme::HTTPS } else { Scheme::HTTP };
         let authority = url[Position::BeforeHost..Position::AfterPort].parse().map_err(|_| bad_path())?;
         let path = url[Position::BeforePath..Position::AfterQuery].parse().map_err(|_| bad_path())?;
-        Ok(Self { scheme, authority, path, headers })
+        Ok(Self { scheme, authority, path, headers, method: Method::GET, body: Bytes::new() })
     }
 
-    fn for_http1(&self) -> http::Request<Empty<Bytes>> {
+    /// The same with another method and a body.
+    pub(super) fn with(mut self, method: Method, body: Bytes) -> Self {
+        (self.method, self.body) = (method, body);
+        self
+    }
+
+    fn for_http1(&self) -> http::Request<Full<Bytes>> {
         let mut request = self.request(Uri::from(self.path.clone()));
         let host = HeaderValue::from_str(self.authority.as_str()).expect("an authority is visible ASCII");
         request.headers_mut().insert(HOST, host);
         request
     }
 
-    fn for_http2(&self) -> http::Request<Empty<Bytes>> {
+    fn for_http2(&self) -> http::Request<Full<Bytes>> {
         let mut parts = http::uri::Parts::default();
         parts.scheme = Some(self.scheme.clone());
         parts.authority = Some(self.authority.clone());
@@ -121,9 +130,9 @@ impl Ask {
         self.request(Uri::from_parts(parts).expect("all three parts are there"))
     }
 
-    fn request(&self, uri: Uri) -> http::Request<Empty<Bytes>> {
-        let mut request = http::Request::new(Empty::new());
-        *request.method_mut() = Method::GET;
+    fn request(&self, uri: Uri) -> http::Request<Full<Bytes>> {
+        let mut request = http::Request::new(Full::new(self.body.clone()));
+        request.method_mut().clone_from(&self.method);
         *request.uri_mut() = uri;
         request.headers_mut().clone_from(&self.headers);
         request

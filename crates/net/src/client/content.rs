@@ -58,6 +58,14 @@ impl Encoding {
         }
     }
 
+    /// For answers that are not unpacked.
+    pub(super) fn must_be_plain(self, host: &str) -> Result<(), Error> {
+        if self == Self::Identity {
+            return Ok(());
+        }
+        Err(Error::UnknownEncoding { host: host.to_owned(), encoding: self.name().to_owned() })
+    }
+
     fn name(self) -> &'static str {
         match self {
             Self::Identity => "identity",

@@ -82,6 +82,11 @@ impl RobotsCache {
         }
     }
 
+    /// Until when what is known about the site of `url` counts.
+    pub fn known_until(&self, url: &Url) -> Option<Time> {
+        Some(self.entries.get(&site_of(url))?.until)
+    }
+
     /// The rules of the site of `url`, if they are known, however old.
     pub fn robots(&self, url: &Url) -> Option<&Robots> {
         self.entries.get(&site_of(url))?.robots.as_ref()

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod bad_days; // servers that are slow, wrong, cut off or endless
+mod calls; // methods, bodies, answers by lines
 mod encodings; // packed bodies, good and evil
 mod names; // a resolver whose answers the test decides
 mod origin; // the hostile web server

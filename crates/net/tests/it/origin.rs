@@ -29,6 +29,8 @@ pub(crate) struct Seen {
     pub(crate) path: String,
     /// The whole head, as Latin-1.
     pub(crate) head: String,
+    /// As many bytes as `Content-Length` says.
+    pub(crate) body: Vec<u8>,
 }
 
 impl Seen {
@@ -109,7 +111,12 @@ pub(crate) type Stream = Box<dyn ReadWrite>;
 async fn serve(mut stream: Stream, connection: usize, script: &Script, log: &Mutex<Vec<Seen>>) {
     while let Some(head) = read_head(&mut stream).await {
         let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
-        let seen = Seen { connection, path, head };
+        let mut seen = Seen { connection, path, head, body: Vec::new() };
+        let length = seen.header("content-length").map_or(0, |length| length.parse().unwrap());
+        seen.body = vec![0; length];
+        if stream.read_exact(&mut seen.body).await.is_err() {
+            return;
+        }
         log.lock().unwrap().push(seen.clone());
         for step in script(&seen) {
             if !play(&mut stream, step).await {

@@ -375,3 +375,24 @@ fn what_concerns_a_url_is_what_has_to_be_stored() {
     assert_eq!(names, ["domain example.test", "host a.example.test"]);
     assert!(!format!("{politeness:?}").contains("s3cret"));
 }
+
+#[test]
+fn what_holds_a_place_is_told_apart_from_what_holds_one_url() {
+    let url = |path: &str| Url::parse(&format!("https://a.example/{path}")).unwrap();
+    let rules = Rules::default();
+    let mut politeness = Politeness::new(rules, 1);
+    let start = Time::from_seconds(1_000_000);
+    assert_eq!(politeness.place_hold(&url("a"), start), None);
+    politeness.started(&url("a"), start);
+    politeness.finished(&url("a"), Outcome::Broken, start);
+    let after_gap = start.plus(rules.gap);
+    assert_eq!(politeness.place_hold(&url("a"), start), Some((after_gap, Reason::Gap)));
+    assert_eq!(politeness.place_hold(&url("a"), after_gap), None, "only the URL itself is held");
+    assert!(matches!(politeness.may_fetch(&url("a"), after_gap), MayFetch::NotBefore(_, Reason::Backoff)));
+
+    politeness.started(&url("b"), after_gap);
+    let retry_after = Some(RetryAfter::Delay(Duration::from_mins(5)));
+    politeness.finished(&url("b"), Outcome::Limited { retry_after }, after_gap);
+    let until = after_gap.plus(Duration::from_mins(5));
+    assert_eq!(politeness.place_hold(&url("c"), after_gap), Some((until, Reason::RetryAfter)));
+}

@@ -44,6 +44,23 @@ impl DirectoryLock {
     }
 }
 
+/// Whether a running process holds the directory. Only asks: a directory that is not there is held by nobody.
+pub(super) fn is_held(directory: &Path) -> Result<bool, Error> {
+    let path = directory.join(FILE);
+    let file = match File::open(&path) {
+        Ok(file) => file,
+        Err(reason) if reason.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+        Err(reason) => return Err(Error::system(format!("opening {}", path.display()), &reason)),
+    };
+    match file.try_lock_shared() {
+        Ok(()) => Ok(false),
+        Err(TryLockError::WouldBlock) => Ok(true),
+        Err(TryLockError::Error(reason)) => {
+            Err(Error::system(format!("locking {}", path.display()), &reason))
+        }
+    }
+}
+
 /// Creates the directory for its owner alone: what is watched, and what was on it, is nobody else's business.
 fn create_private(directory: &Path) -> std::io::Result<()> {
     let mut builder = fs::DirBuilder::new();

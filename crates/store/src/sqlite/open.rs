@@ -87,6 +87,11 @@ impl SqliteStore {
         })
     }
 
+    /// Whether a running process has the store in `directory` open for writing.
+    pub fn is_in_use(directory: &Path) -> Result<bool, Error> {
+        super::lock::is_held(directory)
+    }
+
     /// Opens the store in `directory` for reading only, beside a service that is running or when none is.
     pub fn open_read_only(directory: &Path) -> Result<Self, Error> {
         check_library()?;

@@ -61,3 +61,11 @@ pub(super) fn setting(connection: &Connection, name: &str) -> Result<Option<Stri
     let mut select = connection.prepare_cached("SELECT value FROM setting WHERE name = ?1")?;
     Ok(select.query_row([name], |row| row.get(0)).optional()?)
 }
+
+pub(super) fn settings(connection: &Connection, prefix: &str) -> Result<Vec<(String, String)>, Error> {
+    let mut select = connection.prepare_cached(
+        "SELECT name, value FROM setting WHERE substr(name, 1, length(?1)) = ?1 ORDER BY name",
+    )?;
+    let rows = select.query_map([prefix], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}

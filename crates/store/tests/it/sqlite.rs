@@ -74,6 +74,7 @@ fn one_process_owns_the_directory() {
     let second = SqliteStore::open(directory.path()).unwrap_err();
     let process = Some(std::process::id());
     assert_eq!(second, Error::InUse { directory: directory.path().to_owned(), process });
+    assert_eq!(SqliteStore::is_in_use(directory.path()), Ok(true));
     drop(store);
     SqliteStore::open(directory.path()).unwrap();
 }

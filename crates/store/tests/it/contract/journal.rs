@@ -54,6 +54,15 @@ pub(crate) fn settings_and_notes_are_replaced(fresh: Fresh<'_>) {
     store.set_setting("budget", Some("1".to_owned())).unwrap();
     store.set_setting("budget", Some("2".to_owned())).unwrap();
     assert_eq!(store.setting("budget").unwrap().as_deref(), Some("2"));
+    for name in ["token:b", "token:a", "token", "Token:c", "tokens"] {
+        store.set_setting(name, Some(format!("\"{name}\""))).unwrap();
+    }
+    let listed = |prefix: &str| -> Vec<String> {
+        store.settings(prefix).unwrap().into_iter().map(|(name, value)| format!("{name}={value}")).collect()
+    };
+    assert_eq!(listed("token:"), ["token:a=\"token:a\"", "token:b=\"token:b\""]);
+    assert_eq!(listed("budget"), ["budget=2"]);
+    assert_eq!(listed("%"), [""; 0], "a prefix is no pattern");
     store.set_setting("budget", None).unwrap();
     assert_eq!(store.setting("budget").unwrap(), None);
 
