@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: the speed comparisons of the lab.
+//! `cargo xtask bench` and `bench-live`: the speed comparisons of the lab, and those of the live service.
 //!
 //! The benchmark binary decides what is compared; this only spares people its full address. It reports ratios
 //! of two timings taken in the same run, because times of one machine say nothing on another.
@@ -10,13 +10,26 @@ use anyhow::Result;
 
 use crate::command;
 
-/// Runs the comparisons whose name contains one of `filters`; all of them when there is none.
-pub(crate) fn run(root: &Path, filters: &[&str]) -> Result<ExitCode> {
-    Ok(command::exit_code(command::run_cargo(root, &arguments(filters))?))
+/// A benchmark binary.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Bench {
+    /// Policies and planners; filters are parts of names.
+    Lab,
+    /// The service; the filter is one of probes, memory, scheduler.
+    Live,
 }
 
-fn arguments<'a>(filters: &[&'a str]) -> Vec<&'a str> {
-    let mut args = vec!["bench", "-p", "dunlin-lab", "--bench", "ratios", "--"];
+/// Runs the comparisons that `filters` ask for; all of them when there is none.
+pub(crate) fn run(root: &Path, bench: Bench, filters: &[&str]) -> Result<ExitCode> {
+    Ok(command::exit_code(command::run_cargo(root, &arguments(bench, filters))?))
+}
+
+fn arguments<'a>(bench: Bench, filters: &[&'a str]) -> Vec<&'a str> {
+    let (package, name) = match bench {
+        Bench::Lab => ("dunlin-lab", "ratios"),
+        Bench::Live => ("dunlin-engine", "live"),
+    };
+    let mut args = vec!["bench", "-p", package, "--bench", name, "--"];
     args.extend(filters);
     args
 }
@@ -27,7 +40,9 @@ mod tests {
 
     #[test]
     fn filters_reach_the_benchmark_and_not_cargo() {
-        let args = arguments(&["wic", "heap"]).join(" ");
+        let args = arguments(Bench::Lab, &["wic", "heap"]).join(" ");
         assert_eq!(args, "bench -p dunlin-lab --bench ratios -- wic heap");
+        let args = arguments(Bench::Live, &["memory"]).join(" ");
+        assert_eq!(args, "bench -p dunlin-engine --bench live -- memory");
     }
 }

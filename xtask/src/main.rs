@@ -23,6 +23,7 @@ Commands:
   test              everything a change must pass: fmt, clippy, tidy, tests, doctests, deny
   tidy              the house rules no compiler checks: crate graph, purity, sizes, names, links
   bench [FILTER...] the speed comparisons, as ratios between two ways of doing the same work
+  bench-live [PART] the live service against the bare HTTP library (probes), memory of idle sources, the scheduler alone
   fuzz [SECONDS]    every fuzz target in turn, for SECONDS each (default 60)
   help              this text
 ";
@@ -48,7 +49,8 @@ fn run(args: &[String]) -> Result<ExitCode> {
         }
         ["test"] => gate::run(&root),
         ["tidy"] => tidy::run(&root),
-        ["bench", filters @ ..] => bench::run(&root, filters),
+        ["bench", filters @ ..] => bench::run(&root, bench::Bench::Lab, filters),
+        ["bench-live", parts @ ..] => bench::run(&root, bench::Bench::Live, parts),
         ["fuzz"] => fuzz::run(&root, fuzz::DEFAULT_SECONDS),
         ["fuzz", seconds] => match seconds.parse() {
             Ok(seconds) => fuzz::run(&root, seconds),

@@ -1,0 +1,62 @@
+//! The whole service on the same pages: decide, fetch, read, compare, store; nothing switched off but waiting.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use dunlin_core::Time;
+use dunlin_engine::{Engine, Pace, RobotsRule, Rules, Scope, Settings};
+use dunlin_net::Guard;
+use dunlin_store::{NewSource, SqliteStore, Store};
+
+use crate::SECONDS;
+
+/// Enough that one is not asked for again while it is under way.
+const SOURCES: usize = 4_000;
+/// Probes under way, from the decision to the commit; most of them wait for the writer, not for the network.
+const IN_FLIGHT: u32 = 1_000;
+
+pub(crate) fn per_second(origin: SocketAddr, other_half: &str) -> f64 {
+    let directory = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(directory.path()).unwrap();
+    let now = Time::from_micros(0).plus(std::time::UNIX_EPOCH.elapsed().unwrap());
+    for number in 0..SOURCES {
+        let half = if number % 2 == 0 { "304" } else { other_half };
+        store.add_source(NewSource::page(format!("http://{origin}/{half}/{number}"), now)).unwrap();
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let engine = Engine::start(Arc::new(store), settings()).await.unwrap();
+        let handle = engine.handle();
+        // First looks are a baseline for each source, and no part of what goes on for ever after.
+        until(|| handle.figures().probes >= SOURCES as u64).await;
+        let (begin, already) = (Instant::now(), handle.figures().probes);
+        until(|| begin.elapsed() >= Duration::from_secs(SECONDS)).await;
+        let probes = (handle.figures().probes - already) as f64 / begin.elapsed().as_secs_f64();
+        engine.stop().await.unwrap();
+        probes
+    })
+}
+
+async fn until(is_so: impl Fn() -> bool) {
+    while !is_so() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+fn settings() -> Settings {
+    let mut settings = Settings {
+        chronon: Duration::from_millis(2),
+        budget: Pace { per_second: 1e6 },
+        politeness: Rules { gap: Duration::ZERO, concurrent: 1, scope: Scope::Url, ..Rules::default() },
+        robots: RobotsRule::Ignore,
+        in_flight: IN_FLIGHT,
+        shortest_gap: Duration::ZERO,
+        ..Settings::default()
+    };
+    settings.network.guard = Guard::public_internet().allowing_network("127.0.0.0/8".parse().unwrap());
+    settings.network.pool.idle_per_host = IN_FLIGHT as usize;
+    settings.network.pool.idle = IN_FLIGHT as usize;
+    settings.network.pool.in_flight = crate::AT_ONE_TIME;
+    settings
+}

@@ -1,0 +1,178 @@
+//! What a probe brought: from what was remembered and what was fetched to what to store and what to learn. A function;
+//! it fetches nothing, decides no times, and leaves politeness and forecasts to [`crate::control`].
+//!
+//! The order: an answer without content is a failure; content that is the same byte for byte is no change; the first
+//! content is what later looks are compared with, and nobody is told of it; other content is read and compared.
+
+mod detail;
+mod failure;
+mod reading;
+
+pub use detail::{ChangeDetail, DetailPiece};
+pub use failure::{Failure, Refusal};
+pub use reading::Previous;
+
+use dunlin_core::Time;
+use dunlin_extract::{Extractor, Flicker};
+use dunlin_net::{Fetched, Request, http_date, politeness};
+use dunlin_sched::model::Seen;
+use dunlin_store::{Capture, ContentHash, Health, NewSource, Outcome, ProbeId, SourceId};
+
+use crate::memory::LookNote;
+use crate::recipe::{Checked, understand};
+use crate::{Error, Settings};
+
+/// A probe that is about to be made, with what its outcome will be compared with.
+#[derive(Debug, Clone)]
+pub struct Job {
+    /// Which source.
+    pub source: SourceId,
+    /// Which probe.
+    pub probe: ProbeId,
+    /// What its user said about it.
+    pub checked: Checked,
+    /// What the last look left.
+    pub look: LookNote,
+    /// What is known of its flicker.
+    pub flicker: Flicker,
+}
+
+impl Job {
+    /// A probe of `source`, as it is stored.
+    pub fn new(
+        id: SourceId,
+        probe: ProbeId,
+        source: &NewSource,
+        look: LookNote,
+        flicker: Flicker,
+        settings: &Settings,
+    ) -> Result<Self, Error> {
+        Ok(Self { source: id, probe, checked: understand(source, settings)?, look, flicker })
+    }
+
+    /// What to ask the server for.
+    pub fn request(&self) -> Result<Request, Error> {
+        let request = self.checked.request()?;
+        // Without something to compare with, "not changed" would be an answer without content.
+        let is_first = !self.look.has_baseline();
+        Ok(if is_first { request } else { request.unless(self.look.validators.clone()) })
+    }
+}
+
+/// What came of a probe.
+#[derive(Debug, Clone)]
+pub struct Taken {
+    /// What to store, without politeness, forecast, state and the note of the look: control adds those.
+    pub capture: Capture,
+    /// What the place that was asked may make of it.
+    pub courtesy: politeness::Outcome,
+    /// What it showed.
+    pub finding: Finding,
+    /// What to leave for the next look.
+    pub look: LookNote,
+    /// How the source fares; `None` leaves its state.
+    pub health: Option<(Health, String)>,
+    /// Bytes of the body.
+    pub n_bytes: u64,
+}
+
+/// What a probe showed.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Finding {
+    /// The source was seen.
+    Seen {
+        /// What a forecast can learn from it.
+        seen: Seen,
+        /// Whether a second look soon would show what flickers.
+        follow_up: FollowUp,
+    },
+    /// It was not.
+    Failed(Failure),
+}
+
+/// Whether a second look soon is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FollowUp {
+    /// As soon as the host allows.
+    Soon,
+    /// When it is worth it.
+    None,
+}
+
+/// What to do with an answer.
+#[derive(Debug)]
+pub enum Step<'f> {
+    /// All is known already.
+    Done(Box<Taken>),
+    /// Its content is other than the last one: give it to [`read`], with what was there before.
+    Read(&'f Fetched),
+}
+
+/// Judges an answer that came at `at` as far as that goes without reading it.
+pub fn first_step<'f>(job: &Job, answer: &'f Result<Fetched, dunlin_net::Error>, at: Time) -> Step<'f> {
+    let courtesy = politeness::Outcome::of(answer);
+    let fetched = match answer {
+        Err(error) => return Step::Done(Box::new(failure::of_error(job, error, courtesy, at))),
+        Ok(fetched) => fetched,
+    };
+    if let Some(fault) = fetched.fault() {
+        return Step::Done(Box::new(failure::of_status(job, fetched, fault, courtesy, at)));
+    }
+    let is_same = Some(ContentHash::of(&fetched.body).0) == job.look.hash;
+    if fetched.is_unchanged() || is_same {
+        return Step::Done(Box::new(unchanged(job, fetched, courtesy, at)));
+    }
+    Step::Read(fetched)
+}
+
+/// Reads content that is not the last one, and compares it with what was there.
+pub fn read(job: Job, fetched: &Fetched, previous: &Previous, at: Time, extractor: &Extractor) -> Taken {
+    reading::read(job, fetched, previous, at, extractor)
+}
+
+/// A failure that has nothing to do with an answer: the pipeline itself gave up.
+pub fn given_up(job: &Job, failure: Failure, at: Time) -> Taken {
+    failure::taken(job, failure, politeness::Outcome::Abandoned, at)
+}
+
+fn unchanged(job: &Job, fetched: &Fetched, courtesy: politeness::Outcome, at: Time) -> Taken {
+    let mut look = seen_at(&job.look, fetched, at);
+    look.confirming = None;
+    Taken {
+        capture: Capture::bare(job.source, job.probe, at, Outcome::Unchanged),
+        courtesy,
+        finding: Finding::Seen { seen: Seen::Unchanged, follow_up: FollowUp::None },
+        look,
+        health: Some((Health::Well, moved(fetched).unwrap_or_default())),
+        n_bytes: fetched.sent_bytes,
+    }
+}
+
+/// The note of a look that worked. A 304 may leave out validators that still count.
+fn seen_at(before: &LookNote, fetched: &Fetched, at: Time) -> LookNote {
+    let mut look = LookNote { last_look: Some(at), failures: 0, not_before: None, ..before.clone() };
+    if fetched.is_unchanged() {
+        let (etag, last_modified) = (&fetched.validators.etag, &fetched.validators.last_modified);
+        look.validators.etag = etag.clone().or(look.validators.etag);
+        look.validators.last_modified = last_modified.clone().or(look.validators.last_modified);
+    } else {
+        look.validators = fetched.validators.clone();
+        look.hash = Some(ContentHash::of(&fetched.body).0);
+    }
+    look
+}
+
+/// Where the source says it lives from now on, if every step there was for good.
+fn moved(fetched: &Fetched) -> Option<String> {
+    let is_for_good = |status: u16| matches!(status, 301 | 308);
+    let hops = &fetched.hops;
+    let has_moved = !hops.is_empty() && hops.iter().all(|hop| is_for_good(hop.status.as_u16()));
+    has_moved.then(|| {
+        format!("moved permanently to {} (edit its address)", dunlin_net::ShownUrl::of(&fetched.final_url))
+    })
+}
+
+/// When the server says the page was last changed.
+fn last_modified(fetched: &Fetched) -> Option<Time> {
+    http_date::parse(fetched.validators.last_modified.as_deref()?)
+}

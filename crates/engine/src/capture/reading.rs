@@ -1,0 +1,258 @@
+//! New content: read it, compare it with the items that were there, and say what to tell and what to learn.
+//!
+//! An entry that leaves a feed has scrolled out: that is not told, and if it comes back it is not new. On anything else
+//! an item that is gone is a change, unless the document may be incomplete.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use dunlin_core::Time;
+use dunlin_extract::detect::compare;
+use dunlin_extract::document::Format;
+use dunlin_extract::{Change, Diagnostic, Document, Extractor, Flicker, Input, Item};
+use dunlin_net::{Fetched, politeness};
+use dunlin_sched::model::{Known, Seen};
+use dunlin_store::{Capture, Health, NewChange, NewVersion, Outcome};
+
+use super::detail::summary;
+use super::{ChangeDetail, Finding, FollowUp, Job, Taken, last_modified, moved, seen_at};
+use crate::memory::{LookNote, flicker_note, stored_item};
+
+/// Two looks that are this close show what flickers, if something differs.
+const CLOSE: Duration = Duration::from_mins(3);
+/// And closer than this share of the time in which the source changed: what changes often may have changed again, and
+/// would be taken for noise ever after.
+const CLOSE_SHARE: u32 = 20;
+/// Hosts want a pause between looks; nothing closer than this is asked for.
+const CLOSEST: Duration = Duration::from_secs(15);
+
+/// How many changes of a page are followed by a second look.
+const FOLLOWED_UP: u8 = 2;
+
+/// The most dates of the past that a first look gives to the forecast.
+const MAX_HISTORY: usize = 100;
+
+/// The items of a source as they were.
+#[derive(Debug, Clone, Default)]
+pub struct Previous {
+    /// Those there at the last look, then those that were there before and are remembered.
+    pub items: Vec<Item>,
+    /// How many were there at the last look.
+    pub n_present: usize,
+}
+
+pub(super) fn read(
+    job: Job,
+    fetched: &Fetched,
+    previous: &Previous,
+    at: Time,
+    extractor: &Extractor,
+) -> Taken {
+    let url = fetched.final_url.as_str();
+    let input = Input { body: &fetched.body, content_type: fetched.content_type.as_deref(), url: Some(url) };
+    let document = extractor.extract(&input);
+    let reading = Reading { look: seen_at(&job.look, fetched, at), job, fetched, document, at };
+    if !reading.job.look.has_baseline() {
+        return reading.first();
+    }
+    reading.compared(previous)
+}
+
+struct Reading<'f> {
+    job: Job,
+    /// The note as it will be.
+    look: LookNote,
+    fetched: &'f Fetched,
+    document: Document,
+    at: Time,
+}
+
+impl Reading<'_> {
+    fn is_feed(&self) -> bool {
+        matches!(self.document.format, Format::Feed | Format::JsonFeed)
+    }
+
+    /// Nothing where something is expected: a server that is ill, or a recipe that has lost its page.
+    fn is_empty(&self) -> bool {
+        let says_so = |found: &Diagnostic| matches!(found, Diagnostic::Empty | Diagnostic::NothingFound);
+        self.document.diagnostics.iter().any(says_so)
+    }
+
+    /// The first content: what later looks are compared with.
+    fn first(mut self) -> Taken {
+        if self.is_empty() {
+            // Compared with nothing, the next page would be all news.
+            self.look.hash = None;
+            return self.taken(Outcome::Unchanged, Seen::Unchanged, FollowUp::None);
+        }
+        let at = self.at;
+        let mut history: Vec<Time> = if self.is_feed() {
+            self.document.evidence()
+        } else {
+            last_modified(self.fetched).into_iter().collect()
+        };
+        history.retain(|time| *time <= at);
+        history.drain(..history.len().saturating_sub(MAX_HISTORY));
+        let is_dated = self.is_feed() && self.document.items.iter().all(|item| item.published.is_some());
+        let known = if is_dated { Known::All } else { Known::Latest };
+        let items = self.document.items.iter().filter_map(stored_item).collect();
+        let version = self.version();
+        let shown = if history.is_empty() {
+            Seen::Unchanged
+        } else {
+            Seen::Changed { times: history.clone(), known }
+        };
+        let mut taken = self.taken(Outcome::Unchanged, shown, FollowUp::None);
+        taken.capture.evidence = history;
+        taken.capture.version = Some(version);
+        taken.capture.items = Some(items);
+        taken
+    }
+
+    fn compared(mut self, previous: &Previous) -> Taken {
+        let confirms = self.job.look.confirming.is_some_and(|until| self.at <= until);
+        self.look.confirming = None;
+        let flicker = std::mem::take(&mut self.job.flicker);
+        let present = &previous.items[..previous.n_present.min(previous.items.len())];
+        if confirms {
+            let flicker = flicker.learn(present, &self.document.items);
+            let items = self.items_to_keep(present);
+            let mut taken = self.taken(Outcome::Unchanged, Seen::Unchanged, FollowUp::None);
+            taken.capture.items = Some(items);
+            taken.capture.notes.extend(flicker_note(&flicker));
+            return taken;
+        }
+        self.judged(previous, present, flicker)
+    }
+
+    fn judged(mut self, previous: &Previous, present: &[Item], flicker: Flicker) -> Taken {
+        let old = if self.is_feed() { &previous.items[..] } else { present };
+        let mut comparison = compare(old, &self.document.items);
+        if self.is_feed() || !self.is_whole() {
+            comparison.drop_removals();
+        }
+        let (flicker, verdict) = flicker.judge(comparison);
+        let mut changes: Vec<NewChange> = verdict.reported.iter().map(|change| self.told(change)).collect();
+        if self.is_feed() {
+            // Feeds put the newest first; it is told last.
+            changes.reverse();
+            changes.sort_by_key(|change| change.happened_before);
+        }
+        let (times, known) = self.evidence(&verdict.reported, present);
+        let items = self.items_to_keep(present);
+        let mut taken = if changes.is_empty() {
+            self.taken(Outcome::Unchanged, Seen::Unchanged, FollowUp::None)
+        } else {
+            let version = self.version();
+            let follow_up = self.follow_up();
+            let mut taken =
+                self.taken(Outcome::Changed, Seen::Changed { times: times.clone(), known }, follow_up);
+            taken.capture.version = Some(version);
+            taken.capture.evidence = times;
+            taken
+        };
+        taken.capture.items = Some(items);
+        taken.capture.changes = changes;
+        taken.capture.notes.extend(flicker_note(&flicker));
+        taken
+    }
+
+    /// Whether what is missing is gone.
+    fn is_whole(&self) -> bool {
+        self.document.is_complete && !self.fetched.is_cut && !self.is_empty()
+    }
+
+    /// A page that has changed for the first times may only flicker: a second look will tell.
+    fn follow_up(&mut self) -> FollowUp {
+        let gap = self.job.look.last_look.map_or(Duration::ZERO, |last| self.at.since(last));
+        let close = (gap / CLOSE_SHARE).min(CLOSE);
+        if self.is_feed() || self.look.n_confirmed >= FOLLOWED_UP || close < CLOSEST {
+            return FollowUp::None;
+        }
+        self.look.n_confirmed += 1;
+        self.look.confirming = Some(self.at.plus(close));
+        FollowUp::Soon
+    }
+
+    /// Whether `time` lies between the looks.
+    fn is_between(&self, time: Time) -> bool {
+        time <= self.at && self.job.look.last_look.is_none_or(|last| time > last)
+    }
+
+    fn told(&self, change: &Change<'_>) -> NewChange {
+        let (kind, dated) = match change {
+            Change::Added(item) => ("added", item.published),
+            Change::Edited { .. } => ("edited", None),
+            Change::Removed(_) => ("removed", None),
+        };
+        let dated = dated.or_else(|| if self.is_feed() { None } else { last_modified(self.fetched) });
+        NewChange {
+            kind: kind.to_owned(),
+            item: Some(change.item().id.to_string()),
+            summary: summary(change),
+            detail: ChangeDetail::of(change).to_bytes(),
+            happened_after: self.job.look.last_look,
+            happened_before: dated.filter(|time| self.is_between(*time)).unwrap_or(self.at),
+        }
+    }
+
+    /// When the changes happened, by the source's own dates.
+    fn evidence(&self, reported: &[Change<'_>], present: &[Item]) -> (Vec<Time>, Known) {
+        if !self.is_feed() {
+            let date = last_modified(self.fetched).filter(|time| self.is_between(*time));
+            return (date.into_iter().collect(), Known::Latest);
+        }
+        let date_of = |change: &Change<'_>| match change {
+            Change::Added(item) => item.published.filter(|time| self.is_between(*time)),
+            _ => None,
+        };
+        let mut times: Vec<Time> = reported.iter().filter_map(date_of).collect();
+        let ids: BTreeSet<_> = self.document.items.iter().map(|item| &item.id).collect();
+        let has_run_over = !present.iter().any(|item| ids.contains(&item.id));
+        let are_all = times.len() == reported.len() && !has_run_over;
+        times.sort_unstable();
+        (times, if are_all { Known::All } else { Known::Latest })
+    }
+
+    /// The items now there; also those of before that may still be there, when the end is missing.
+    fn items_to_keep(&self, present: &[Item]) -> Vec<dunlin_store::NewItem> {
+        let mut items: Vec<_> = self.document.items.iter().filter_map(stored_item).collect();
+        if !self.is_whole() && !self.is_feed() {
+            let known: BTreeSet<String> = items.iter().map(|item| item.key.clone()).collect();
+            let unseen = present.iter().filter(|item| !known.contains(&item.id.to_string()));
+            // A page that is never complete must not pile up items for ever.
+            let room = (2 * present.len().max(items.len())).saturating_sub(items.len());
+            items.extend(unseen.take(room).filter_map(stored_item));
+        }
+        items
+    }
+
+    fn version(&self) -> NewVersion {
+        let media_type = self.fetched.content_type.clone().unwrap_or_default();
+        NewVersion { content: self.fetched.body.to_vec(), media_type }
+    }
+
+    fn taken(self, outcome: Outcome, seen: Seen, follow_up: FollowUp) -> Taken {
+        // What a reader should know, if anything: the page moved, or could not be read as it should.
+        let noteworthy = self.document.diagnostics.iter().find(|found| is_noteworthy(found));
+        let reason = moved(self.fetched).or_else(|| noteworthy.map(ToString::to_string)).unwrap_or_default();
+        Taken {
+            capture: Capture::bare(self.job.source, self.job.probe, self.at, outcome),
+            courtesy: politeness::Outcome::Fine,
+            finding: Finding::Seen { seen, follow_up },
+            look: self.look,
+            health: Some((Health::Well, reason)),
+            n_bytes: self.fetched.sent_bytes,
+        }
+    }
+}
+
+fn is_noteworthy(found: &Diagnostic) -> bool {
+    !matches!(
+        found,
+        Diagnostic::Repeated { .. }
+            | Diagnostic::SharedId { .. }
+            | Diagnostic::WrongCharset { .. }
+            | Diagnostic::WrongType { .. }
+    )
+}

@@ -1,0 +1,400 @@
+//! Every decision of the engine, as one synchronous state machine: what comes in are events with the time at which they
+//! happened, what goes out are commands. No clock, no sockets, no store; both drivers run this same value.
+//!
+//! It owns the watch (which source now), politeness (which host not yet), what is known of robots.txt, and the list of
+//! what is under way.
+//!
+//! Invariants: a source is under way until what came of it is written, and not looked at meanwhile. No more is under way
+//! than the settings allow. While the store cannot be written, nothing new is begun.
+
+mod begin;
+mod finish;
+mod hosts;
+mod robots;
+mod sources;
+mod tell;
+mod time;
+mod trouble;
+mod usage;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use dunlin_core::Time;
+use dunlin_net::politeness::{PlaceState, Politeness};
+use dunlin_net::robots::RobotsCache;
+use dunlin_net::{Error as NetError, Fetched};
+use dunlin_sched::model::Seen;
+use dunlin_sched::watch::journal::{Entry, Journaled};
+use dunlin_sched::watch::{self, Choice, HostIdx, Input, Pace};
+use dunlin_store::{Capture, NewDecision, ProbeId, Recorded, SourceId};
+use url::Url;
+
+use crate::capture::{FollowUp, Taken};
+use crate::joining::Joining;
+use crate::{Figures, Health, RobotsRule, Settings};
+
+use hosts::Hosts;
+use sources::Sources;
+use trouble::Trouble;
+use usage::Usage;
+
+/// Something that happened.
+#[derive(Debug)]
+pub enum Event {
+    /// It is time to decide, for the chronon that began at `at`.
+    Tick {
+        /// A whole number of chronons, so that quiet times fill one entry of the journal.
+        at: Time,
+    },
+    /// Sources to watch, or other words about sources that are watched.
+    Joined(Vec<Joining>),
+    /// A source is there no more.
+    Left(SourceId),
+    /// A probe has been made and read.
+    Taken(Box<Taken>),
+    /// A probe came to nothing that can be stored: the store could not be read, or the source is gone.
+    Dropped {
+        /// Which probe.
+        probe: ProbeId,
+        /// Why.
+        reason: String,
+    },
+    /// The pipeline of a probe has panicked.
+    Crashed {
+        /// Which probe.
+        probe: ProbeId,
+        /// What it said.
+        reason: String,
+    },
+    /// A robots.txt has been asked for.
+    Robots {
+        /// Where.
+        url: Url,
+        /// What came of it.
+        answer: Box<Result<Fetched, NetError>>,
+    },
+    /// Asking for a robots.txt has panicked.
+    RobotsLost {
+        /// Where.
+        url: Url,
+    },
+    /// A capture is in the store, or never will be.
+    Written {
+        /// Its probe.
+        probe: ProbeId,
+        /// What the store said.
+        result: Result<Recorded, dunlin_store::Error>,
+    },
+    /// The batch of the journal is in the store.
+    JournalWritten,
+    /// The store cannot be written, or can again.
+    StoreTrouble(Option<String>),
+    /// Another budget for all.
+    Budget(Pace),
+    /// Nothing new is begun from now on.
+    Stopping,
+}
+
+/// Something to do.
+#[derive(Debug)]
+pub enum Command {
+    /// Probe a source: read what is stored about it, fetch, read; then [`Event::Taken`].
+    Probe {
+        /// Under this number.
+        probe: ProbeId,
+        /// Which source.
+        source: SourceId,
+    },
+    /// Fetch a robots.txt; then [`Event::Robots`].
+    FetchRobots {
+        /// Where.
+        url: Url,
+    },
+    /// Write to the store, after all writes before it.
+    Write(Write),
+}
+
+/// Something to write.
+#[derive(Debug, Clone)]
+pub enum Write {
+    /// What a probe brought; then [`Event::Written`].
+    Capture(Box<Capture>),
+    /// A batch of the journal; then [`Event::JournalWritten`].
+    Journal(Vec<NewDecision>),
+    /// What is remembered of places.
+    Politeness(Vec<dunlin_store::Politeness>),
+}
+
+/// A probe from decision to commit.
+#[derive(Debug)]
+struct Flight {
+    choice: Choice,
+    id: SourceId,
+    url: Url,
+    host: HostIdx,
+    /// What to tell the watch once it is written.
+    ending: Option<Ending>,
+}
+
+#[derive(Debug)]
+enum Ending {
+    Looked { seen: Seen, at: Time, follow_up: FollowUp },
+    Failed { not_before: Time, failures: u32 },
+}
+
+/// Why a source cannot be asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unwanted {
+    /// It is not known.
+    Unknown,
+    /// It is paused, or cannot be used.
+    Paused,
+}
+
+/// How often the journal is written, at the least, while something happens.
+const JOURNAL_EVERY: Duration = Duration::from_secs(5);
+/// How often at the most it is written when nothing happens.
+const QUIET_JOURNAL_EVERY: Duration = Duration::from_mins(10);
+/// How often places that hold nothing back are forgotten.
+const FORGET_EVERY: Duration = Duration::from_mins(10);
+/// The most sites whose robots.txt is remembered.
+const MAX_SITES: usize = 50_000;
+
+/// The state machine.
+#[derive(Debug)]
+pub struct Control {
+    settings: Arc<Settings>,
+    watch: Journaled,
+    politeness: Politeness,
+    robots: Option<RobotsCache>,
+    /// Each robots.txt that is being fetched, and the probes that wait for it.
+    asking_robots: BTreeMap<String, Vec<ProbeId>>,
+    /// Probes that wait for their host to be free after its robots.txt was read, by when it is.
+    delayed: BTreeSet<(Time, ProbeId)>,
+    sources: Sources,
+    hosts: Hosts,
+    flights: BTreeMap<ProbeId, Flight>,
+    next_probe: u64,
+    journal: JournalState,
+    trouble: Trouble,
+    usage: Usage,
+    figures: Figures,
+    budget: Pace,
+    price: f64,
+    now: Option<Time>,
+    last_tick: Option<Time>,
+    forgot_at: Option<Time>,
+    is_stopping: bool,
+    choices: Vec<Choice>,
+}
+
+/// What of the journal is not written yet.
+#[derive(Debug, Default)]
+struct JournalState {
+    /// From a watch that has been replaced.
+    entries: Vec<Entry>,
+    rows: Vec<NewDecision>,
+    /// Inputs and choices since the last batch, whose entries are still in the watch.
+    n_new: usize,
+    batch_at: Option<Time>,
+    is_writing: bool,
+}
+
+impl Control {
+    /// Watches nothing yet. `first_probe` is a number from which on no probe of an earlier run was counted.
+    pub fn new(settings: Arc<Settings>, budget: Pace, first_probe: u64) -> Self {
+        let robots = match &settings.robots {
+            RobotsRule::Obey { product } => Some(RobotsCache::new(product, MAX_SITES)),
+            RobotsRule::Ignore => None,
+        };
+        Self {
+            watch: new_watch(&settings, budget),
+            politeness: Politeness::new(settings.politeness, settings.seed),
+            robots,
+            asking_robots: BTreeMap::new(),
+            delayed: BTreeSet::new(),
+            sources: Sources::default(),
+            hosts: Hosts::default(),
+            flights: BTreeMap::new(),
+            next_probe: first_probe,
+            journal: JournalState::default(),
+            trouble: Trouble::default(),
+            usage: Usage::default(),
+            figures: Figures::default(),
+            budget,
+            price: 0.0,
+            now: None,
+            last_tick: None,
+            forgot_at: None,
+            is_stopping: false,
+            choices: Vec::new(),
+            settings,
+        }
+    }
+
+    /// Takes in what an earlier run remembered of places. What cannot be read is passed over.
+    pub fn restore_politeness(&mut self, stored: &[dunlin_store::Politeness]) {
+        let read = |place: &dunlin_store::Politeness| {
+            Some((place.scope.clone(), postcard::from_bytes::<PlaceState>(&place.state).ok()?))
+        };
+        self.politeness.restore(stored.iter().filter_map(read));
+    }
+
+    /// Takes in an event, and appends what is to be done about it.
+    pub fn handle(&mut self, now: Time, event: Event, commands: &mut Vec<Command>) {
+        self.notice_clock(now);
+        match event {
+            Event::Tick { at } => self.tick(now, at, commands),
+            Event::Joined(joining) => joining.into_iter().for_each(|joining| self.join(now, joining)),
+            Event::Left(id) => self.leave(now, id),
+            Event::Taken(taken) => self.taken(now, *taken, commands),
+            Event::Dropped { probe, reason } => self.dropped(now, probe, &reason),
+            Event::Crashed { probe, reason } => self.crashed(now, probe, &reason, commands),
+            Event::Robots { url, answer } => self.robots_answered(now, &url, &answer, commands),
+            Event::RobotsLost { url } => self.robots_lost(now, &url, commands),
+            Event::Written { probe, result } => self.written(now, probe, result),
+            Event::JournalWritten => self.journal.is_writing = false,
+            Event::StoreTrouble(reason) => {
+                self.figures.store_failures += u64::from(reason.is_some());
+                self.trouble.store = reason;
+            }
+            Event::Budget(pace) => {
+                self.budget = pace;
+                self.tell(now, Input::Budget(pace));
+            }
+            Event::Stopping => self.stop(now),
+        }
+    }
+
+    /// Asks for a look at a source ahead of others.
+    pub fn want(&mut self, now: Time, id: SourceId) -> Result<(), Unwanted> {
+        let source = self.sources.find(id).ok_or(Unwanted::Unknown)?;
+        if !self.sources.is_watched(source) {
+            return Err(Unwanted::Paused);
+        }
+        self.end_own_pause(now, source);
+        self.tell(now, Input::Wanted { source });
+        Ok(())
+    }
+
+    /// How many probes are under way.
+    pub fn n_under_way(&self) -> usize {
+        self.flights.len()
+    }
+
+    /// Counters and gauges.
+    pub fn figures(&self) -> Figures {
+        Figures {
+            sources: self.sources.len() as u64,
+            watched: self.sources.n_watched() as u64,
+            hosts: self.hosts.len() as u64,
+            in_flight: self.flights.len() as u64,
+            journal_waiting: (self.journal.n_new + self.journal.entries.len()) as u64,
+            ..self.figures
+        }
+    }
+
+    /// Whether it is alive, and what keeps it from working.
+    pub fn health(&self) -> Health {
+        Health {
+            last_tick: self.last_tick,
+            patience: self.settings.chronon * 10 + Duration::from_secs(30),
+            store_trouble: self.trouble.store.clone(),
+            network_trouble: self.trouble.network(),
+            is_stopping: self.is_stopping,
+        }
+    }
+
+    /// When a tick may next have something to decide, if nothing comes in before.
+    pub fn next_due(&self, now: Time) -> Option<Time> {
+        let delayed = self.delayed.first().map(|(until, _)| *until);
+        let chosen = self.watch.watch().next_due(now);
+        chosen.into_iter().chain(delayed).min()
+    }
+
+    fn tell(&mut self, now: Time, input: Input) {
+        self.journal.n_new += 1;
+        self.watch.apply(now, input);
+    }
+
+    fn tick(&mut self, now: Time, at: Time, commands: &mut Vec<Command>) {
+        self.last_tick = Some(now);
+        self.forget(now, commands);
+        self.begin_delayed(now, commands);
+        let room = self.room(now);
+        if room > 0 {
+            let mut choices = std::mem::take(&mut self.choices);
+            choices.clear();
+            self.watch.choose(at, room, &mut choices);
+            for choice in &choices {
+                self.journal.n_new += 1;
+                self.begin(now, choice, commands);
+            }
+            self.choices = choices;
+        }
+        self.write_journal(now, commands);
+    }
+
+    /// Whether not even what was decided may be begun.
+    fn room_is_shut(&self, now: Time) -> bool {
+        self.is_stopping || self.trouble.most(now) == 0
+    }
+
+    /// How many more may be under way.
+    fn room(&self, now: Time) -> u32 {
+        if self.is_stopping {
+            return 0;
+        }
+        let under_way = u32::try_from(self.n_under_way()).unwrap_or(u32::MAX);
+        self.trouble.most(now).min(self.settings.in_flight.saturating_sub(under_way))
+    }
+
+    /// Drops places that hold nothing back, here and in the store.
+    fn forget(&mut self, now: Time, commands: &mut Vec<Command>) {
+        if self.forgot_at.is_some_and(|at| now.since(at) < FORGET_EVERY) || self.trouble.store.is_some() {
+            return;
+        }
+        self.forgot_at = Some(now);
+        let names = self.politeness.forget(now);
+        if !names.is_empty() {
+            let forgotten = |scope| dunlin_store::Politeness { scope, state: Vec::new() };
+            let forgotten = names.into_iter().map(forgotten).collect();
+            commands.push(Command::Write(Write::Politeness(forgotten)));
+        }
+    }
+
+    /// Hands a batch of the journal to the writer, if it is time and the last one is written.
+    fn write_journal(&mut self, now: Time, commands: &mut Vec<Command>) {
+        let age = self.journal.batch_at.map_or(Duration::MAX, |at| now.since(at));
+        let has_news = self.journal.n_new + self.journal.entries.len() + self.journal.rows.len() > 0;
+        let is_due = age >= if has_news { JOURNAL_EVERY } else { QUIET_JOURNAL_EVERY };
+        if is_due && !self.journal.is_writing && self.trouble.store.is_none() {
+            self.flush_journal(now, commands);
+        }
+    }
+
+    /// Hands all that is not written of the journal to the writer.
+    pub fn flush_journal(&mut self, now: Time, commands: &mut Vec<Command>) {
+        let mut entries = std::mem::take(&mut self.journal.entries);
+        entries.extend(self.watch.take_entries());
+        let mut rows = crate::journal::rows_of(now, &entries);
+        rows.append(&mut self.journal.rows);
+        self.journal.n_new = 0;
+        self.journal.batch_at = Some(now);
+        if !rows.is_empty() {
+            self.journal.is_writing = true;
+            commands.push(Command::Write(Write::Journal(rows)));
+        }
+    }
+}
+
+fn new_watch(settings: &Settings, budget: Pace) -> Journaled {
+    Journaled::new(watch::Settings {
+        chronon: settings.chronon,
+        strategy: settings.strategy,
+        budget,
+        initial_price: None,
+    })
+}

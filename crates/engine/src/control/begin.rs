@@ -1,0 +1,202 @@
+//! From a choice to a probe: the last word before anything is asked of a host. Robots.txt comes first, then politeness;
+//! what may not go now is given back to the watch.
+
+use std::time::Duration;
+
+use dunlin_core::{Fault, Time};
+use dunlin_net::politeness::{self, MayFetch};
+use dunlin_net::robots::RobotsVerdict;
+use dunlin_sched::watch::{Choice, HostIdx, Input, Reason};
+use dunlin_store::{Capture, Outcome, ProbeId, SourceId};
+use url::Url;
+
+use super::sources::url_of;
+use super::{Command, Control, Ending, Flight};
+use crate::capture::Failure;
+
+/// How long a probe waits for its host after robots.txt was read; one that asks for more is chosen again.
+const PATIENCE: Duration = Duration::from_mins(5);
+
+/// Whether a URL may be fetched now.
+enum Permission {
+    Go,
+    /// Not before this time, and nothing of its host either.
+    HostWaits(Time),
+    /// Not before this time; others of its host may.
+    Waits(Time),
+    /// This robots.txt has to be read first.
+    AskRobots(Url),
+    /// Not before this time, when robots.txt will be asked for again.
+    Forbidden(Time),
+}
+
+impl Control {
+    /// Makes a probe of a choice, or gives it back.
+    pub(super) fn begin(&mut self, now: Time, choice: &Choice, commands: &mut Vec<Command>) {
+        self.price = choice.price;
+        let source = self.sources.get(choice.source);
+        let ready = source.filter(|source| source.under_way.is_none());
+        let Some((url, id, terms)) =
+            ready.and_then(|source| Some((url_of(source)?, source.id, source.terms?)))
+        else {
+            self.give_back(now, choice);
+            return;
+        };
+        match self.permission(now, &url) {
+            Permission::Go => {
+                let probe = self.take_off(choice, id, url, terms.host);
+                self.launch(now, probe, commands);
+            }
+            Permission::HostWaits(until) => {
+                self.give_back(now, choice);
+                self.hold_until(now, terms.host, until);
+            }
+            Permission::Waits(until) => {
+                self.tell(now, Input::Failed { source: choice.source, not_before: until });
+                if let Some(source) = self.sources.get_mut(choice.source) {
+                    source.not_before = Some(until);
+                }
+            }
+            Permission::AskRobots(robots_txt) => {
+                if let Some(free) = self.robots_held(now, &robots_txt) {
+                    self.give_back(now, choice);
+                    self.hold_until(now, terms.host, free);
+                    return;
+                }
+                let probe = self.take_off(choice, id, url, terms.host);
+                self.ask_robots(now, probe, robots_txt, commands);
+            }
+            Permission::Forbidden(until) => {
+                let probe = self.take_off(choice, id, url, terms.host);
+                self.forbid(now, probe, until, commands);
+            }
+        }
+    }
+
+    /// Makes the probes that waited for their host, or gives them back.
+    pub(super) fn begin_delayed(&mut self, now: Time, commands: &mut Vec<Command>) {
+        while let Some((until, probe)) = self.delayed.first().copied().filter(|(until, _)| *until <= now) {
+            self.delayed.remove(&(until, probe));
+            let Some(url) = self.flights.get(&probe).map(|flight| flight.url.clone()) else { continue };
+            match self.permission(now, &url) {
+                _ if self.room_is_shut(now) => self.turn_back(now, probe),
+                Permission::Go => self.launch(now, probe, commands),
+                Permission::HostWaits(until) if until.since(now) <= PATIENCE => {
+                    self.delayed.insert((until, probe));
+                }
+                Permission::Forbidden(until) => self.forbid(now, probe, until, commands),
+                _ => self.turn_back(now, probe),
+            }
+        }
+    }
+
+    /// Ends a probe for which nothing was asked but robots.txt.
+    pub(super) fn turn_back(&mut self, now: Time, probe: ProbeId) {
+        let Some(flight) = self.flights.remove(&probe) else { return };
+        if self.sources.same(flight.choice.source, flight.id).is_some() {
+            self.give_back(now, &flight.choice);
+            self.hold(now, flight.host, &flight.url);
+            self.settle(now, flight.choice.source, flight.id);
+        }
+    }
+
+    fn permission(&mut self, now: Time, url: &Url) -> Permission {
+        let verdict = self.robots.as_ref().map(|robots| robots.verdict(url, now));
+        match verdict {
+            Some(RobotsVerdict::Unknown { robots_txt }) => return Permission::AskRobots(robots_txt),
+            Some(RobotsVerdict::Unreachable { until }) => return Permission::HostWaits(until),
+            Some(RobotsVerdict::Forbidden) => {
+                let known = self.robots.as_ref().and_then(|robots| robots.known_until(url));
+                return Permission::Forbidden(known.unwrap_or(now.plus(self.settings.longest_gap)));
+            }
+            Some(RobotsVerdict::Allowed { .. }) | None => {}
+        }
+        let MayFetch::NotBefore(until, reason) = self.politeness.may_fetch(url, now) else {
+            return Permission::Go;
+        };
+        match self.politeness.place_hold(url, now) {
+            Some((place_until, _)) => Permission::HostWaits(place_until),
+            None if reason == politeness::Reason::Busy => Permission::HostWaits(until),
+            None => Permission::Waits(until),
+        }
+    }
+
+    /// Says that a choice was not followed after all.
+    fn give_back(&mut self, now: Time, choice: &Choice) {
+        self.figures.returned += 1;
+        self.tell(now, Input::Returned { source: choice.source });
+        if choice.reason == Reason::Wanted {
+            self.tell(now, Input::Wanted { source: choice.source });
+        }
+    }
+
+    /// A number that no probe has had.
+    fn new_probe(&mut self) -> ProbeId {
+        self.next_probe = self.next_probe.wrapping_add(1);
+        ProbeId(self.next_probe)
+    }
+
+    /// Counts a probe as under way.
+    fn take_off(&mut self, choice: &Choice, id: SourceId, url: Url, host: HostIdx) -> ProbeId {
+        let probe = self.new_probe();
+        if let Some(source) = self.sources.get_mut(choice.source) {
+            source.under_way = Some(probe);
+        }
+        self.flights.insert(probe, Flight { choice: *choice, id, url, host, ending: None });
+        probe
+    }
+
+    /// Writes down why a probe is made.
+    fn note_reason(&mut self, now: Time, probe: ProbeId) {
+        let Some(flight) = self.flights.get(&probe) else { return };
+        self.journal.rows.push(crate::journal::row_of(now, flight.id, probe, &flight.choice));
+        self.figures.probes += 1;
+        self.usage.count(now);
+        if let Some(host) = self.hosts.get_mut(flight.host) {
+            host.used.count(now);
+        }
+    }
+
+    /// Has a probe made.
+    fn launch(&mut self, now: Time, probe: ProbeId, commands: &mut Vec<Command>) {
+        self.note_reason(now, probe);
+        let Some(flight) = self.flights.get(&probe) else { return };
+        let (source, host) = (flight.id, flight.host);
+        self.politeness.started(&flight.url, now);
+        if self.settings.politeness.concurrent > 1 {
+            // With one at a time the host is busy anyway, and held when the answer comes.
+            self.hold_until(now, host, now.plus(self.settings.politeness.gap));
+        }
+        commands.push(Command::Probe { probe, source });
+    }
+
+    /// A look that robots.txt forbids is a failed one for which nobody was asked.
+    fn forbid(&mut self, now: Time, probe: ProbeId, until: Time, commands: &mut Vec<Command>) {
+        self.note_reason(now, probe);
+        let failure = Failure::new(Fault::User, "robots.txt of the site forbids it (ask its owner)");
+        self.fail_unasked(now, probe, &failure, until, commands);
+    }
+
+    /// A probe fails before its source was asked.
+    pub(super) fn fail_unasked(
+        &mut self,
+        now: Time,
+        probe: ProbeId,
+        failure: &Failure,
+        not_before: Time,
+        commands: &mut Vec<Command>,
+    ) {
+        let Some(flight) = self.flights.get(&probe) else { return };
+        let (index, id, url) = (flight.choice.source, flight.id, flight.url.clone());
+        let Some(failures) = self.sources.same(index, id).map(|source| source.failures) else {
+            self.flights.remove(&probe);
+            return;
+        };
+        self.count_failure(failure.fault);
+        let outcome = Outcome::Failed { fault: failure.fault, reason: failure.reason.clone() };
+        let mut capture = Capture::bare(id, probe, now, outcome);
+        capture.politeness = self.remembered(&url);
+        capture.state = self.state_after(now, index, failure.health());
+        self.land(probe, Ending::Failed { not_before, failures }, capture, commands);
+    }
+}

@@ -1,0 +1,105 @@
+//! Asking sites for their robots.txt, and what follows from the answer. One fetch per site at a time, within the host's
+//! gap. It is no probe; but a probe waits for it, so there are never more of them than the budget grants probes.
+
+use dunlin_core::{Fault, Time};
+use dunlin_net::politeness::{MayFetch, Outcome};
+use dunlin_net::robots::{Robots, RobotsVerdict};
+use dunlin_net::{Error as NetError, Fetched, ShownUrl};
+use dunlin_store::ProbeId;
+use url::Url;
+
+use super::{Command, Control};
+use crate::capture::Failure;
+
+impl Control {
+    /// Until when a robots.txt cannot be asked for, if it cannot. One that is on the way can be waited for.
+    pub(super) fn robots_held(&mut self, now: Time, robots_txt: &Url) -> Option<Time> {
+        if self.asking_robots.contains_key(robots_txt.as_str()) {
+            return None;
+        }
+        match self.politeness.may_fetch(robots_txt, now) {
+            MayFetch::Go => None,
+            MayFetch::NotBefore(until, _) => Some(until),
+        }
+    }
+
+    /// Lets a probe wait for a robots.txt, and asks for it unless that is being done.
+    pub(super) fn ask_robots(
+        &mut self,
+        now: Time,
+        probe: ProbeId,
+        robots_txt: Url,
+        commands: &mut Vec<Command>,
+    ) {
+        if let Some(waiting) = self.asking_robots.get_mut(robots_txt.as_str()) {
+            waiting.push(probe);
+            return;
+        }
+        self.politeness.started(&robots_txt, now);
+        self.asking_robots.insert(robots_txt.to_string(), vec![probe]);
+        self.figures.robots += 1;
+        commands.push(Command::FetchRobots { url: robots_txt });
+    }
+
+    /// Asking has panicked: the probes that waited for it have crashed.
+    pub(super) fn robots_lost(&mut self, now: Time, url: &Url, commands: &mut Vec<Command>) {
+        self.politeness.finished(url, Outcome::OurTrouble, now);
+        let until = self.politeness.place_hold(url, now).map_or(now, |(until, _)| until);
+        let failure =
+            Failure::new(Fault::Ours, "internal error while asking for robots.txt (please report this)");
+        for probe in self.asking_robots.remove(url.as_str()).unwrap_or_default() {
+            self.fail_unasked(now, probe, &failure, until, commands);
+        }
+    }
+
+    pub(super) fn robots_answered(
+        &mut self,
+        now: Time,
+        url: &Url,
+        answer: &Result<Fetched, NetError>,
+        commands: &mut Vec<Command>,
+    ) {
+        let waiting = self.asking_robots.remove(url.as_str()).unwrap_or_default();
+        self.politeness.finished(url, Outcome::of(answer), now);
+        match answer {
+            Err(error) if error.fault() == Fault::Ours => self.trouble.ours(now, &error.to_string()),
+            _ => self.trouble.fine(),
+        }
+        let Some(robots) = &mut self.robots else { return };
+        robots.remember(url, answer, now);
+        let verdict = robots.verdict(url, now);
+        let delay = robots.robots(url).and_then(Robots::crawl_delay);
+        self.politeness.set_gap(url, delay);
+        let free = self.politeness.place_hold(url, now).map_or(now, |(until, _)| until);
+        let host = self.host_of(now, url);
+        let RobotsVerdict::Unreachable { until } = verdict else {
+            self.hold_until(now, host, free);
+            for probe in waiting {
+                if self.is_stopping {
+                    self.turn_back(now, probe);
+                } else {
+                    self.delayed.insert((free, probe));
+                }
+            }
+            return;
+        };
+        let until = until.max(free);
+        self.hold_until(now, host, until);
+        let (fault, why) = match answer {
+            Ok(fetched) => (Fault::Remote, format!("the server answers {}", fetched.status)),
+            Err(error) => (error.fault(), error.to_string()),
+        };
+        let failure = Failure::new(fault, format!("{} cannot be read: {why}", ShownUrl::of(url)));
+        for probe in waiting {
+            self.fail_unasked(now, probe, &failure, until, commands);
+        }
+    }
+
+    /// Begins nothing from now on. Probes that have asked for nothing yet are given back.
+    pub(super) fn stop(&mut self, now: Time) {
+        self.is_stopping = true;
+        for (_, probe) in std::mem::take(&mut self.delayed) {
+            self.turn_back(now, probe);
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! The sources that control knows, in as few bytes as will do: what is only needed for a probe is read from the store
+//! at the time.
+
+use std::collections::BTreeMap;
+
+use dunlin_core::{SourceIdx, Time};
+use dunlin_sched::watch::{Input, Terms};
+use dunlin_store::{ProbeId, SourceId, SourceState};
+use url::Url;
+
+use super::Control;
+use crate::joining::{Joining, Known, Plan};
+
+/// One source.
+#[derive(Debug)]
+pub(super) struct Source {
+    pub(super) id: SourceId,
+    pub(super) url: Box<str>,
+    pub(super) terms: Option<Terms>,
+    pub(super) state: SourceState,
+    pub(super) last_look: Option<Time>,
+    pub(super) not_before: Option<Time>,
+    pub(super) failures: u32,
+    pub(super) is_watched: bool,
+    pub(super) under_way: Option<ProbeId>,
+    /// Words that came while it was under way, to be heeded when it is not.
+    pub(super) next: Option<Box<Joining>>,
+}
+
+/// All of them, by index and by number. Indices of sources that have left are used again.
+#[derive(Debug, Default)]
+pub(super) struct Sources {
+    by_index: Vec<Option<Source>>,
+    by_id: BTreeMap<SourceId, SourceIdx>,
+    free: Vec<SourceIdx>,
+    n_watched: usize,
+}
+
+impl Sources {
+    pub(super) fn find(&self, id: SourceId) -> Option<SourceIdx> {
+        self.by_id.get(&id).copied()
+    }
+
+    pub(super) fn get(&self, index: SourceIdx) -> Option<&Source> {
+        self.by_index.get(index.index())?.as_ref()
+    }
+
+    pub(super) fn get_mut(&mut self, index: SourceIdx) -> Option<&mut Source> {
+        self.by_index.get_mut(index.index())?.as_mut()
+    }
+
+    /// The source with this number at this index; `None` when another one has taken its place.
+    pub(super) fn same(&mut self, index: SourceIdx, id: SourceId) -> Option<&mut Source> {
+        self.get_mut(index).filter(|source| source.id == id)
+    }
+
+    pub(super) fn is_watched(&self, index: SourceIdx) -> bool {
+        self.get(index).is_some_and(|source| source.is_watched)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (SourceIdx, &Source)> {
+        let numbered = self.by_index.iter().zip(0..);
+        numbered.filter_map(|(source, index)| Some((SourceIdx(index), source.as_ref()?)))
+    }
+
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (SourceIdx, &mut Source)> {
+        let numbered = self.by_index.iter_mut().zip(0..);
+        numbered.filter_map(|(source, index)| Some((SourceIdx(index), source.as_mut()?)))
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.by_id.len()
+    }
+
+    pub(super) const fn n_watched(&self) -> usize {
+        self.n_watched
+    }
+
+    fn put(&mut self, source: Source) -> SourceIdx {
+        self.n_watched += usize::from(source.is_watched);
+        let index = self.find(source.id).or_else(|| self.free.pop());
+        let index = index.unwrap_or(SourceIdx(self.by_index.len() as u32));
+        self.by_id.insert(source.id, index);
+        if index.index() == self.by_index.len() {
+            self.by_index.push(Some(source));
+        } else if let Some(before) = self.by_index[index.index()].replace(source) {
+            self.n_watched -= usize::from(before.is_watched);
+        }
+        index
+    }
+
+    fn take(&mut self, id: SourceId) -> Option<(SourceIdx, Source)> {
+        let index = self.by_id.remove(&id)?;
+        let source = self.by_index[index.index()].take()?;
+        self.free.push(index);
+        self.n_watched -= usize::from(source.is_watched);
+        Some((index, source))
+    }
+}
+
+impl Control {
+    /// A source joins, or is to be watched differently from now on.
+    pub(super) fn join(&mut self, now: Time, joining: Joining) {
+        let before = self.sources.find(joining.id);
+        if let Some(source) = before.and_then(|index| self.sources.get_mut(index))
+            && source.under_way.is_some()
+        {
+            // The look under way is about the old words; two at a time would be about both.
+            source.next = Some(Box::new(joining));
+            return;
+        }
+        if let Some(index) = before
+            && self.sources.is_watched(index)
+        {
+            self.tell(now, Input::Left { source: index });
+        }
+        let Joining { id, state, plan } = joining;
+        let (known, is_watched) = match plan {
+            Plan::Watch(known) => (Some(known), true),
+            Plan::Pause(known) => (Some(known), false),
+            Plan::LeaveOut { .. } => (None, false),
+        };
+        let terms = known.as_ref().map(|known| self.terms(now, known));
+        let source = Source {
+            id,
+            url: known.as_ref().map_or("", |known| known.url.as_str()).into(),
+            terms,
+            state,
+            last_look: known.as_ref().and_then(|known| known.last_look).map(|at| at.min(now)),
+            not_before: known.as_ref().and_then(|known| self.not_before(now, known)),
+            failures: known.as_ref().map_or(0, |known| known.failures),
+            is_watched,
+            under_way: None,
+            next: None,
+        };
+        let (last_look, not_before) = (source.last_look, source.not_before);
+        let index = self.sources.put(source);
+        if let (Some(known), Some(terms), true) = (known, terms, is_watched) {
+            let model = known.model;
+            self.tell(now, Input::Joined { source: index, terms, model, last_look, not_before });
+        }
+    }
+
+    /// When a source may be looked at again; a time that a clock set back has made absurd is shortened.
+    fn not_before(&self, now: Time, known: &Known) -> Option<Time> {
+        let longest = self.settings.longest_gap.max(self.settings.politeness.longest_wait);
+        known.not_before.filter(|at| *at > now).map(|at| at.min(now.plus(longest)))
+    }
+
+    fn terms(&mut self, now: Time, known: &Known) -> Terms {
+        Terms {
+            host: self.host_of(now, &known.url),
+            value: known.value,
+            cost: 1.0,
+            shortest_gap: known.shortest_gap,
+            longest_gap: known.longest_gap,
+        }
+    }
+
+    /// A source that waits after a failure need not wait for whoever asks for it. Its host is another matter.
+    pub(super) fn end_own_pause(&mut self, now: Time, index: SourceIdx) {
+        let Some(model) = self.watch.watch().model(index).cloned() else { return };
+        let Some(source) = self.sources.get_mut(index) else { return };
+        let waits = source.not_before.is_some_and(|at| at > now) && source.under_way.is_none();
+        let (Some(terms), true) = (source.terms, waits) else { return };
+        source.not_before = None;
+        let last_look = source.last_look;
+        self.tell(now, Input::Joined { source: index, terms, model, last_look, not_before: None });
+    }
+
+    /// A source is there no more. What is under way for it ends without effect.
+    pub(super) fn leave(&mut self, now: Time, id: SourceId) {
+        if let Some((index, source)) = self.sources.take(id)
+            && source.is_watched
+        {
+            self.tell(now, Input::Left { source: index });
+        }
+    }
+
+    /// A look at a source has ended: words that came meanwhile are heeded now.
+    pub(super) fn settle(&mut self, now: Time, index: SourceIdx, id: SourceId) {
+        let Some(source) = self.sources.same(index, id) else { return };
+        source.under_way = None;
+        if let Some(mut next) = source.next.take() {
+            let look = (source.last_look, source.not_before, source.failures);
+            let same_url = source.url.clone();
+            next.state = source.state.clone();
+            if let Plan::Watch(known) | Plan::Pause(known) = &mut next.plan
+                && known.url.as_str() == &*same_url
+            {
+                (known.last_look, known.not_before, known.failures) = look;
+                if let Some(model) = self.watch.watch().model(index) {
+                    known.model = model.clone();
+                }
+            }
+            self.join(now, *next);
+        }
+    }
+}
+
+/// The address of a source, unless what is stored makes no sense.
+pub(super) fn url_of(source: &Source) -> Option<Url> {
+    Url::parse(&source.url).ok()
+}

@@ -1,0 +1,116 @@
+//! What control says when it is asked: about a source, and about the budget. Changes nothing.
+
+use std::time::Duration;
+
+use dunlin_core::Time;
+use dunlin_sched::model::Model;
+use dunlin_sched::watch::Reason;
+use dunlin_store::Source;
+
+use super::Control;
+use super::sources::url_of;
+use crate::{BudgetReport, Explained, Hold, HostUse, HourAhead, Outlook, Standing};
+
+/// How many hours the outlook covers.
+const HOURS: u32 = 24;
+/// The most hosts that a report lists.
+const MAX_HOSTS: usize = 100;
+
+impl Control {
+    /// Everything there is to say about a stored source.
+    pub fn explain(&mut self, source: Source, now: Time) -> Explained {
+        let index = self.sources.find(source.id);
+        let known = index.and_then(|index| self.sources.get(index));
+        let standing = match known {
+            None => Standing::Unusable { reason: "it is not known to the engine yet".to_owned() },
+            Some(known) if known.terms.is_none() => {
+                let problem = crate::recipe::understand(&source.spec, &self.settings).err();
+                Standing::Unusable { reason: problem.map_or_else(String::new, |problem| problem.to_string()) }
+            }
+            Some(known) if !known.is_watched => Standing::Paused,
+            Some(known) if known.under_way.is_some() => Standing::UnderWay,
+            Some(_) => Standing::Watched,
+        };
+        let (last_look, not_before) = known.map_or((None, None), |known| (known.last_look, known.not_before));
+        let url = known.and_then(url_of);
+        let said = index.and_then(|index| self.watch.watch().explain(index, now));
+        let model = index.and_then(|index| self.watch.watch().model(index));
+        Explained {
+            outlook: model.map_or_else(Outlook::default, |model| outlook(model, last_look, now)),
+            value: said.as_ref().map_or(0.0, |said| said.value),
+            price: said.as_ref().map_or(self.price, |said| said.price),
+            next_look: said.as_ref().and_then(|said| said.next_look),
+            reason: said.as_ref().map_or(Reason::Worth, |said| said.reason),
+            hold: url.and_then(|url| self.held(&url, now)),
+            not_before: not_before.filter(|at| *at > now),
+            source,
+            standing,
+            last_look,
+        }
+    }
+
+    fn held(&mut self, url: &url::Url, now: Time) -> Option<Hold> {
+        use dunlin_net::robots::RobotsVerdict;
+        if let Some(RobotsVerdict::Unreachable { until }) =
+            self.robots.as_ref().map(|robots| robots.verdict(url, now))
+        {
+            return Some(Hold { until, reason: "the site's robots.txt cannot be read".to_owned() });
+        }
+        let (until, reason) = self.politeness.place_hold(url, now)?;
+        Some(Hold { until, reason: reason.to_string() })
+    }
+
+    /// How the budget is used.
+    pub fn budget(&self, now: Time) -> BudgetReport {
+        let mut n_sources = vec![0_u32; self.hosts.len()];
+        for terms in self.sources.iter().filter_map(|(_, source)| source.terms) {
+            n_sources[terms.host.0 as usize] += 1;
+        }
+        let mut hosts: Vec<HostUse> = self
+            .hosts
+            .iter()
+            .map(|(index, host)| {
+                let (hour, day) = host.used.used(now);
+                let sources = n_sources[index.0 as usize];
+                let held_until = host.held_until.filter(|until| *until > now);
+                (hour, day, sources, held_until, host)
+            })
+            .filter(|(_, day, _, held_until, _)| *day > 0 || held_until.is_some())
+            .map(|(hour, day, sources, held_until, host)| HostUse {
+                place: host.place.to_string(),
+                hour,
+                day,
+                sources,
+                held_until,
+            })
+            .collect();
+        hosts.sort_by(|a, b| b.day.cmp(&a.day).then_with(|| a.place.cmp(&b.place)));
+        hosts.truncate(MAX_HOSTS);
+        BudgetReport {
+            pace: self.budget,
+            host_pace: self.settings.host_budget,
+            price: self.price,
+            used: self.usage.used(now),
+            in_flight: self.flights.len() as u32,
+            max_in_flight: self.settings.in_flight,
+            hosts,
+        }
+    }
+}
+
+/// What a model says about the hours to come.
+pub(crate) fn outlook(model: &Model, last_look: Option<Time>, now: Time) -> Outlook {
+    const HOUR: Duration = Duration::from_hours(1);
+    let forecast = model.forecast();
+    let ahead = (0..HOURS).map(|hour| {
+        let from = now.plus(HOUR * hour);
+        HourAhead { from, expected: forecast.expected(from, from.plus(HOUR)) }
+    });
+    Outlook {
+        rate: forecast.segment(now).rate,
+        ahead: ahead.collect(),
+        evidence: forecast.evidence(),
+        hope: forecast.hope(),
+        chance: last_look.map_or(1.0, |last| forecast.probability(last, now)),
+    }
+}

@@ -1,0 +1,53 @@
+//! A clock that was set back. Everything that was timed would wait until the old time comes round again, so the watch is
+//! begun anew at the new time with all that is known. A clock that was set forward needs nothing: no budget is saved up.
+
+use std::time::Duration;
+
+use dunlin_core::Time;
+use dunlin_sched::watch::Input;
+
+use super::{Control, new_watch};
+
+/// Clocks are corrected by small steps all the time; these are waited out.
+const NOTICED: Duration = Duration::from_secs(5);
+
+impl Control {
+    /// Looks whether time runs backwards.
+    pub(super) fn notice_clock(&mut self, now: Time) {
+        let last = self.now.replace(now);
+        if last.is_some_and(|last| last.since(now) > NOTICED + self.settings.chronon) {
+            tracing::warn!(
+                seconds = last.map_or(0, |last| last.since(now).as_secs()),
+                "the clock was set back"
+            );
+            self.begin_anew(now);
+        }
+    }
+
+    fn begin_anew(&mut self, now: Time) {
+        let longest = self.settings.longest_gap.max(self.settings.politeness.longest_wait);
+        let mut old = std::mem::replace(&mut self.watch, new_watch(&self.settings, self.budget));
+        self.journal.entries.extend(old.take_entries());
+        self.delayed = self.delayed.iter().map(|(_, probe)| (now, *probe)).collect();
+        (self.journal.batch_at, self.forgot_at) = (None, None);
+        let hosts: Vec<_> = self.hosts.iter().map(|(host, _)| host).collect();
+        for host in hosts {
+            self.introduce(now, host);
+        }
+        let mut inputs = Vec::new();
+        for (index, source) in self.sources.iter_mut() {
+            source.last_look = source.last_look.map(|at| at.min(now));
+            source.not_before = source.not_before.map(|at| at.min(now.plus(longest)));
+            let (last_look, not_before) = (source.last_look, source.not_before);
+            if let (true, Some(terms), Some(model)) =
+                (source.is_watched, source.terms, old.watch().model(index))
+            {
+                let model = model.clone();
+                inputs.push(Input::Joined { source: index, terms, model, last_look, not_before });
+            }
+        }
+        for input in inputs {
+            self.tell(now, input);
+        }
+    }
+}

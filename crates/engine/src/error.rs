@@ -1,0 +1,83 @@
+//! What an engine refuses or fails at, and what to try. A failed probe is not in here: it is an observation.
+
+use dunlin_core::Fault;
+use dunlin_store::SourceId;
+
+/// Why the engine did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The URL of a source is no URL, or points where nothing is fetched from.
+    #[error("url: {0}")]
+    Url(#[source] dunlin_net::Error),
+    /// A kind that nobody reads.
+    #[error("kind `{given}` is not known (expected page, feed, json, text or auto)")]
+    Kind {
+        /// What was given.
+        given: String,
+    },
+    /// The recipe is not a JSON object of the known fields.
+    #[error("recipe: {reason} (write it as {{\"recipe\": {{\"kind\": \"html_selector\", \"css\": \"…\"}}}})")]
+    Recipe {
+        /// What the reader met, and where.
+        reason: String,
+    },
+    /// A selector, path or pattern of the recipe cannot be used.
+    #[error("recipe: {0}")]
+    Extraction(#[from] dunlin_extract::Error),
+    /// Life or urgency are written wrongly.
+    #[error("{0}")]
+    Value(#[from] dunlin_sched::value::ParseError),
+    /// A number that makes no sense.
+    #[error("{what} `{given}` cannot be used (expected {expected})")]
+    Number {
+        /// What it is for.
+        what: &'static str,
+        /// What was given.
+        given: String,
+        /// What would do.
+        expected: &'static str,
+    },
+    /// A source that is not there, or no longer.
+    #[error("no source {0} (list the sources to see which there are)")]
+    NoSuchSource(SourceId),
+    /// A paused source was asked for.
+    #[error("source {0} is paused (resume it first)")]
+    Paused(SourceId),
+    /// The client cannot be set up.
+    #[error("cannot set up fetching: {0}")]
+    Network(#[source] dunlin_net::Error),
+    /// The store refused or failed.
+    #[error(transparent)]
+    Store(#[from] dunlin_store::Error),
+    /// The engine is stopping or has stopped.
+    #[error("the engine has stopped (start it again)")]
+    Stopped,
+    /// A journal entry that cannot be read.
+    #[error("decision {row} of the journal cannot be read: {reason} (it was written by another release)")]
+    Journal {
+        /// The number of the row.
+        row: i64,
+        /// What the reader met.
+        reason: String,
+    },
+}
+
+impl Error {
+    /// Whose fault it is: the user's, whose request cannot be granted, or ours.
+    pub fn fault(&self) -> Fault {
+        match self {
+            Self::Url(_)
+            | Self::Kind { .. }
+            | Self::Recipe { .. }
+            | Self::Extraction(_)
+            | Self::Value(_)
+            | Self::Number { .. }
+            | Self::NoSuchSource(_)
+            | Self::Paused(_) => Fault::User,
+            Self::Network(error) => error.fault(),
+            Self::Store(error) => error.fault(),
+            Self::Stopped | Self::Journal { .. } => Fault::Ours,
+        }
+    }
+}

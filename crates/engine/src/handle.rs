@@ -1,0 +1,205 @@
+//! How the rest of the program talks to a running engine. Checks what comes in, writes it to the store, and tells the
+//! loop; decides nothing.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use dunlin_core::Time;
+use dunlin_sched::watch::Pace;
+use dunlin_store::{Cursor, NewSource, Source, SourceEdit, SourceId, Store};
+use tokio::sync::{mpsc, oneshot, watch};
+
+use crate::control::Unwanted;
+use crate::explained::Explained;
+use crate::joining::Joining;
+use crate::{BudgetReport, Error, Figures, Health, Settings, recipe};
+
+/// The name under which a budget set while running is stored.
+pub(crate) const BUDGET_SETTING: &str = "budget";
+
+/// What the loop is asked by handles.
+pub(crate) enum Ask {
+    Join(Box<Joining>, oneshot::Sender<()>),
+    Leave(SourceId, oneshot::Sender<()>),
+    Want(SourceId, oneshot::Sender<Result<(), Unwanted>>),
+    Explain(Box<Source>, oneshot::Sender<Explained>),
+    Budget(oneshot::Sender<BudgetReport>),
+    SetBudget(Pace, oneshot::Sender<()>),
+}
+
+/// What the loop tells everyone, without being asked.
+#[derive(Debug, Clone)]
+pub(crate) struct Published {
+    pub(crate) figures: Figures,
+    pub(crate) health: Health,
+}
+
+/// A way to talk to a running engine. Cheap to clone.
+#[derive(Clone)]
+pub struct Handle {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) asks: mpsc::Sender<Ask>,
+    pub(crate) newest: watch::Receiver<Cursor>,
+    pub(crate) published: Arc<Mutex<Published>>,
+}
+
+impl std::fmt::Debug for Handle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Handle").field("health", &self.health()).finish_non_exhaustive()
+    }
+}
+
+impl Handle {
+    /// Watches a source from now on. An error says which part of it cannot be used, and what to try.
+    pub async fn add_source(&self, source: NewSource) -> Result<Source, Error> {
+        recipe::check(&source, &self.settings)?;
+        let (source, joining) = self
+            .with_store(move |store, settings| {
+                let id = store.add_source(source)?;
+                let source = store.source(id)?.ok_or(Error::NoSuchSource(id))?;
+                let joining = Joining::load(store, &source, settings)?;
+                Ok((source, joining))
+            })
+            .await?;
+        self.ask(|reply| Ask::Join(Box::new(joining), reply)).await?;
+        Ok(source)
+    }
+
+    /// Changes a source; also pauses and resumes. A new address, kind or recipe makes the next look a first one.
+    pub async fn edit_source(&self, id: SourceId, edit: SourceEdit) -> Result<Source, Error> {
+        let (source, joining) = self
+            .with_store(move |store, settings| {
+                let present = store.source(id)?.ok_or(Error::NoSuchSource(id))?;
+                let wanted = edited(present.spec.clone(), &edit);
+                // A source that the guard now refuses can still be paused, or found by another tag.
+                if wanted != present.spec {
+                    recipe::check(&wanted, settings)?;
+                }
+                let source = store.edit_source(id, edit)?;
+                let joining = Joining::load(store, &source, settings)?;
+                Ok((source, joining))
+            })
+            .await?;
+        self.ask(|reply| Ask::Join(Box::new(joining), reply)).await?;
+        Ok(source)
+    }
+
+    /// Forgets a source and everything captured from it.
+    pub async fn remove_source(&self, id: SourceId) -> Result<(), Error> {
+        self.with_store(move |store, _| {
+            store.source(id)?.ok_or(Error::NoSuchSource(id))?;
+            Ok(store.remove_source(id)?)
+        })
+        .await?;
+        self.ask(|reply| Ask::Leave(id, reply)).await
+    }
+
+    /// Looks at a source ahead of others, as soon as its host and the budget allow.
+    pub async fn probe_now(&self, id: SourceId) -> Result<(), Error> {
+        self.ask(|reply| Ask::Want(id, reply)).await?.map_err(|unwanted| match unwanted {
+            Unwanted::Unknown => Error::NoSuchSource(id),
+            Unwanted::Paused => Error::Paused(id),
+        })
+    }
+
+    /// Everything there is to say about a source now.
+    pub async fn explain(&self, id: SourceId) -> Result<Explained, Error> {
+        let found = self.with_store(move |store, _| Ok(store.source(id)?)).await?;
+        let source = found.ok_or(Error::NoSuchSource(id))?;
+        self.ask(|reply| Ask::Explain(Box::new(source), reply)).await
+    }
+
+    /// How the budget is used. Empty once the engine has stopped.
+    pub async fn budget(&self) -> BudgetReport {
+        self.ask(Ask::Budget).await.unwrap_or_else(|_| BudgetReport::unused(&self.settings))
+    }
+
+    /// Sets the budget for all, for now and after every restart.
+    pub async fn set_budget(&self, pace: Pace) -> Result<(), Error> {
+        self.with_store(move |store, _| store_budget(store, pace)).await?;
+        self.ask(|reply| Ask::SetBudget(pace, reply)).await
+    }
+
+    /// The newest change that is stored; told after its commit.
+    pub fn newest_cursor(&self) -> watch::Receiver<Cursor> {
+        self.newest.clone()
+    }
+
+    /// Counters and gauges.
+    pub fn figures(&self) -> Figures {
+        self.published.lock().unwrap_or_else(PoisonError::into_inner).figures
+    }
+
+    /// Whether the engine is alive, and what keeps it from working.
+    pub fn health(&self) -> Health {
+        self.published.lock().unwrap_or_else(PoisonError::into_inner).health.clone()
+    }
+
+    /// The store. Its calls block, so they belong on blocking threads.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    /// What the engine was started with.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    async fn ask<T>(&self, ask: impl FnOnce(oneshot::Sender<T>) -> Ask) -> Result<T, Error> {
+        let (reply, answer) = oneshot::channel();
+        self.asks.send(ask(reply)).await.map_err(|_| Error::Stopped)?;
+        answer.await.map_err(|_| Error::Stopped)
+    }
+
+    async fn with_store<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&dyn Store, &Settings) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let (store, settings) = (Arc::clone(&self.store), Arc::clone(&self.settings));
+        tokio::task::spawn_blocking(move || work(&*store, &settings)).await.map_err(|_| Error::Stopped)?
+    }
+}
+
+/// The source as it would be after an edit, to be checked before anything is written.
+fn edited(mut spec: NewSource, edit: &SourceEdit) -> NewSource {
+    fn replace<T: Clone>(field: &mut T, new: Option<&T>) {
+        if let Some(new) = new {
+            field.clone_from(new);
+        }
+    }
+    replace(&mut spec.url, edit.url.as_ref());
+    replace(&mut spec.kind, edit.kind.as_ref());
+    replace(&mut spec.recipe, edit.recipe.as_ref());
+    replace(&mut spec.weight, edit.weight.as_ref());
+    replace(&mut spec.life, edit.life.as_ref());
+    replace(&mut spec.urgency, edit.urgency.as_ref());
+    spec
+}
+
+/// A pace that can be kept.
+pub(crate) fn check_pace(pace: Pace) -> Result<(), Error> {
+    if pace.per_second.is_finite() && pace.per_second >= 0.0 && pace.per_second <= 1e6 {
+        return Ok(());
+    }
+    let given = pace.per_second.to_string();
+    Err(Error::Number { what: "budget", given, expected: "probes per second, from 0 to 1000000" })
+}
+
+/// Stores a budget, which goes before that of the settings from the next start on.
+pub fn store_budget(store: &dyn Store, pace: Pace) -> Result<(), Error> {
+    check_pace(pace)?;
+    let text = serde_json::json!({ "per_second": pace.per_second }).to_string();
+    Ok(store.set_setting(BUDGET_SETTING, Some(text))?)
+}
+
+/// The budget that was set while running, if it can be read.
+pub fn stored_budget(store: &dyn Store) -> Result<Option<Pace>, Error> {
+    let Some(text) = store.setting(BUDGET_SETTING)? else { return Ok(None) };
+    Ok(serde_json::from_str::<Pace>(&text).ok().filter(|pace| check_pace(*pace).is_ok()))
+}
+
+/// The wall clock.
+pub(crate) fn wall_clock() -> Time {
+    let since_1970 = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    Time::from_micros(0).plus(since_1970)
+}

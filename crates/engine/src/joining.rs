@@ -1,0 +1,104 @@
+//! A source as it comes to be watched: what its user said and what is remembered of it, in the few words that control
+//! keeps in memory for each.
+
+use std::time::Duration;
+
+use dunlin_core::Time;
+use dunlin_sched::model::Model;
+use dunlin_sched::value::ValueModel;
+use dunlin_store::{Source, SourceId, SourceQuery, SourceState, Store};
+use url::Url;
+
+use crate::memory::Memory;
+use crate::recipe::understand;
+use crate::{Error, Settings};
+
+/// A source that joins, or joins again after an edit.
+#[derive(Debug, Clone)]
+pub struct Joining {
+    /// Its number.
+    pub id: SourceId,
+    /// How it fares.
+    pub state: SourceState,
+    /// What to do with it.
+    pub plan: Plan,
+}
+
+/// What to do with a source.
+#[derive(Debug, Clone)]
+pub enum Plan {
+    /// Watch it.
+    Watch(Box<Known>),
+    /// Leave it alone: a user has it paused.
+    Pause(Box<Known>),
+    /// Leave it alone: what is stored about it makes no sense.
+    LeaveOut {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// What watching a source takes.
+#[derive(Debug, Clone)]
+pub struct Known {
+    /// Where it is.
+    pub url: Url,
+    /// What its changes are worth.
+    pub value: ValueModel,
+    /// Never look again sooner than this.
+    pub shortest_gap: Duration,
+    /// Look at least this often.
+    pub longest_gap: Duration,
+    /// What is known of how it changes.
+    pub model: Model,
+    /// The last look that worked.
+    pub last_look: Option<Time>,
+    /// Not to be looked at before this time.
+    pub not_before: Option<Time>,
+    /// Failures in a row.
+    pub failures: u32,
+}
+
+impl Joining {
+    /// Reads what is remembered of a stored source.
+    pub fn load(store: &dyn Store, source: &Source, settings: &Settings) -> Result<Self, Error> {
+        let (id, state) = (source.id, source.state.clone());
+        let checked = match understand(&source.spec, settings) {
+            Ok(checked) => checked,
+            Err(error) => return Ok(Self { id, state, plan: Plan::LeaveOut { reason: error.to_string() } }),
+        };
+        let memory = Memory::load(store, source.id, &source.spec, settings.prior)?;
+        let known = Box::new(Known {
+            url: checked.url,
+            value: checked.value,
+            shortest_gap: checked.shortest_gap,
+            longest_gap: checked.longest_gap,
+            model: memory.model,
+            last_look: memory.look.last_look,
+            not_before: memory.look.not_before,
+            failures: memory.look.failures,
+        });
+        let plan = if source.paused.is_some() { Plan::Pause(known) } else { Plan::Watch(known) };
+        Ok(Self { id, state, plan })
+    }
+}
+
+/// How many sources are read at a time when starting.
+const PAGE: u32 = 1000;
+
+/// Reads all sources, a page at a time, so that starting needs no more memory than running.
+pub fn load_all(
+    store: &dyn Store,
+    settings: &Settings,
+    mut join: impl FnMut(Vec<Joining>),
+) -> Result<(), Error> {
+    let mut after = None;
+    loop {
+        let sources = store.sources(&SourceQuery { after, ..SourceQuery::first(PAGE) })?;
+        let Some(last) = sources.last() else { return Ok(()) };
+        after = Some(last.id);
+        let joining: Result<Vec<Joining>, Error> =
+            sources.iter().map(|source| Joining::load(store, source, settings)).collect();
+        join(joining?);
+    }
+}

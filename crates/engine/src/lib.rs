@@ -1,0 +1,39 @@
+//! The live loop of Dunlin: decide which source to look at, fetch it, read it, compare it with what was there, store
+//! what is new, learn from it.
+//!
+//! - [`Engine`], [`Handle`], [`Settings`]: the running service, and how to talk to it;
+//! - [`recipe`]: what a user says about one source, checked;
+//! - [`control`]: every decision as one synchronous state machine: no clock, no sockets, no store;
+//! - [`capture`]: what a probe brought, as a function from what was remembered and fetched to what to store;
+//! - [`simulated`]: the same control and the same capture over virtual time and a simulated web;
+//! - [`journal`]: everything that swayed a decision, read back to be replayed.
+//!
+//! Invariant: nothing is told that is not first written. A source is not looked at again before the last look at it
+//! is in the store, and the newest cursor is told after the commit.
+
+pub mod capture;
+pub mod control;
+mod error;
+mod explained;
+mod handle;
+pub mod joining;
+pub mod journal;
+mod live;
+pub mod memory;
+mod probe;
+pub mod recipe;
+mod settings;
+pub mod simulated;
+mod writing;
+
+pub use error::Error;
+pub use explained::{
+    BudgetReport, Explained, Figures, Health, Hold, HostUse, HourAhead, Outlook, Standing, Used,
+    explain_stored,
+};
+pub use handle::{Handle, store_budget, stored_budget};
+pub use live::Engine;
+pub use settings::{Keep, RobotsRule, Settings};
+
+pub use dunlin_net::politeness::{Rules, Scope};
+pub use dunlin_sched::watch::{Pace, Reason, Strategy};

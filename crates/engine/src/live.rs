@@ -1,0 +1,319 @@
+//! The driver for the real world: the wall clock, sockets, threads. One task decides, at most so many fetch, extraction
+//! and the store have blocking threads, one task writes. All channels are bounded, and by construction never full.
+//!
+//! Decides nothing itself: every decision is in [`crate::control`].
+
+mod fetching;
+mod writer;
+
+use std::collections::{HashMap, VecDeque};
+use std::hash::{BuildHasher as _, Hasher as _};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use dunlin_core::Time;
+use dunlin_net::Client;
+use dunlin_store::{Cursor, Store};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::{JoinError, JoinHandle, JoinSet};
+use tokio::time::{Instant, MissedTickBehavior};
+
+use self::fetching::{Fetching, Work, message_of};
+use crate::control::{Command, Control, Event, Write};
+use crate::handle::{Ask, Handle, Published, stored_budget, wall_clock};
+use crate::joining::load_all;
+use crate::{Error, Settings};
+
+/// Asks that wait while the loop is busy.
+const ASKS: usize = 64;
+/// How often old things are removed from the store.
+const PRUNE_EVERY: Duration = Duration::from_hours(1);
+
+/// A running engine. Dropping it stops it without waiting.
+#[derive(Debug)]
+pub struct Engine {
+    handle: Handle,
+    stop: oneshot::Sender<()>,
+    task: JoinHandle<()>,
+    upkeep: JoinHandle<()>,
+}
+
+impl Engine {
+    /// Starts watching the sources in `store`. Returns when all of them are known.
+    pub async fn start(store: Arc<dyn Store>, settings: Settings) -> Result<Self, Error> {
+        let client = Client::new(settings.network.clone()).map_err(Error::Network)?;
+        Self::start_with(store, settings, client).await
+    }
+
+    /// The same with a client of one's own, for instance one that looks up names elsewhere.
+    pub async fn start_with(
+        store: Arc<dyn Store>,
+        settings: Settings,
+        client: Client,
+    ) -> Result<Self, Error> {
+        let settings = Arc::new(settings);
+        let (control, newest) = {
+            let (store, settings) = (Arc::clone(&store), Arc::clone(&settings));
+            let loading = tokio::task::spawn_blocking(move || load(&*store, &settings));
+            loading.await.map_err(|_| Error::Stopped)??
+        };
+        let figures = control.figures();
+        tracing::info!(sources = figures.sources, watched = figures.watched, "the engine starts");
+        let published = Arc::new(Mutex::new(Published { figures, health: control.health() }));
+        let (asks, asked) = mpsc::channel(ASKS);
+        let (stop, stopped) = oneshot::channel();
+        let (newest_sender, newest) = watch::channel(newest);
+        let handle = Handle { store, settings, asks, newest, published };
+        let running = Running::new(&handle, control, client, newest_sender);
+        let task = tokio::spawn(running.run(asked, stopped));
+        let upkeep = tokio::spawn(keep_up(handle.clone()));
+        Ok(Self { handle, stop, task, upkeep })
+    }
+
+    /// A way to talk to it.
+    pub fn handle(&self) -> Handle {
+        self.handle.clone()
+    }
+
+    /// Begins no more probes, finishes those under way, or abandons them after a while, and writes all there is to write.
+    pub async fn stop(self) -> Result<(), Error> {
+        self.upkeep.abort();
+        let _ = self.stop.send(());
+        self.task.await.map_err(|_| Error::Stopped)
+    }
+}
+
+/// Everything control has to know before it begins.
+fn load(store: &dyn Store, settings: &Arc<Settings>) -> Result<(Control, Cursor), Error> {
+    let budget = stored_budget(store)?.unwrap_or(settings.budget);
+    let entropy = std::collections::hash_map::RandomState::new().build_hasher().finish();
+    let mut control = Control::new(Arc::clone(settings), budget, entropy);
+    control.restore_politeness(&store.politeness()?);
+    let mut commands = Vec::new();
+    load_all(store, settings, |joining| control.handle(wall_clock(), Event::Joined(joining), &mut commands))?;
+    Ok((control, store.cursor_range()?.newest))
+}
+
+/// Removes what is too old, now and then.
+async fn keep_up(handle: Handle) {
+    loop {
+        tokio::time::sleep(PRUNE_EVERY).await;
+        let (store, keep) = (Arc::clone(&handle.store), handle.settings.keep);
+        let pruned = tokio::task::spawn_blocking(move || store.prune(keep.at(wall_clock()))).await;
+        if let Ok(Err(error)) = pruned {
+            tracing::warn!(%error, "old things could not be removed from the store");
+        }
+    }
+}
+
+/// The loop's belongings.
+struct Running {
+    control: Control,
+    settings: Arc<Settings>,
+    fetching: Fetching,
+    tasks: JoinSet<Event>,
+    work: HashMap<tokio::task::Id, Work>,
+    /// What the writer has no room for yet.
+    unsent: VecDeque<Write>,
+    to_write: Option<mpsc::Sender<Write>>,
+    written: mpsc::Receiver<Event>,
+    writer: JoinHandle<()>,
+    newest: watch::Sender<Cursor>,
+    published: Arc<Mutex<Published>>,
+    commands: Vec<Command>,
+}
+
+impl Running {
+    fn new(handle: &Handle, control: Control, client: Client, newest: watch::Sender<Cursor>) -> Self {
+        let settings = Arc::clone(&handle.settings);
+        let capacity = settings.in_flight as usize + 16;
+        let (to_write, handed_over) = mpsc::channel(capacity);
+        let (events, written) = mpsc::channel(capacity);
+        let writer = tokio::spawn(writer::run(Arc::clone(&handle.store), handed_over, events));
+        Self {
+            control,
+            fetching: Fetching::new(Arc::clone(&handle.store), Arc::clone(&settings), client),
+            settings,
+            tasks: JoinSet::new(),
+            work: HashMap::new(),
+            unsent: VecDeque::new(),
+            to_write: Some(to_write),
+            written,
+            writer,
+            newest,
+            published: Arc::clone(&handle.published),
+            commands: Vec::new(),
+        }
+    }
+
+    async fn run(mut self, mut asked: mpsc::Receiver<Ask>, mut stopped: oneshot::Receiver<()>) {
+        let mut ticks = tokio::time::interval(self.settings.chronon.max(Duration::from_millis(1)));
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut give_up_at: Option<Instant> = None;
+        loop {
+            tokio::select! {
+                _ = ticks.tick() => self.tick(),
+                Some(event) = self.written.recv() => self.take(event),
+                Some(ended) = self.tasks.join_next_with_id() => self.task_ended(ended),
+                Some(ask) = asked.recv(), if give_up_at.is_none() => self.answer(ask),
+                _ = &mut stopped, if give_up_at.is_none() => {
+                    give_up_at = Some(Instant::now() + self.settings.stop_within);
+                    self.take(Event::Stopping);
+                    asked.close();
+                }
+            }
+            self.send_writes();
+            self.publish();
+            let is_idle = self.control.n_under_way() == 0 && self.unsent.is_empty();
+            if give_up_at.is_some_and(|at| is_idle || Instant::now() >= at) {
+                break;
+            }
+        }
+        self.finish(give_up_at.unwrap_or_else(Instant::now)).await;
+    }
+
+    fn tick(&mut self) {
+        let now = wall_clock();
+        let chronon = i64::try_from(self.settings.chronon.as_micros()).unwrap_or(i64::MAX).max(1);
+        let at = Time::from_micros(now.micros().div_euclid(chronon).saturating_mul(chronon));
+        self.handle(now, Event::Tick { at });
+    }
+
+    fn take(&mut self, event: Event) {
+        if let Event::Written { result: Ok(recorded), .. } = &event
+            && let Some((_, last)) = recorded.cursors
+        {
+            self.newest.send_if_modified(|newest| {
+                let is_newer = last > *newest;
+                *newest = last.max(*newest);
+                is_newer
+            });
+        }
+        self.handle(wall_clock(), event);
+    }
+
+    fn handle(&mut self, now: Time, event: Event) {
+        let mut commands = std::mem::take(&mut self.commands);
+        self.control.handle(now, event, &mut commands);
+        for command in commands.drain(..) {
+            self.execute(command);
+        }
+        self.commands = commands;
+    }
+
+    fn execute(&mut self, command: Command) {
+        match command {
+            Command::Write(write) => self.unsent.push_back(write),
+            Command::Probe { probe, source } => {
+                let task = self.tasks.spawn(self.fetching.clone().probe(probe, source));
+                self.work.insert(task.id(), Work::Probe(probe));
+            }
+            Command::FetchRobots { url } => {
+                let task = self.tasks.spawn(self.fetching.clone().robots(url.clone()));
+                self.work.insert(task.id(), Work::Robots(url));
+            }
+        }
+    }
+
+    fn task_ended(&mut self, ended: Result<(tokio::task::Id, Event), JoinError>) {
+        match ended {
+            Ok((id, event)) => {
+                self.work.remove(&id);
+                self.take(event);
+            }
+            Err(error) => match self.work.remove(&error.id()) {
+                Some(Work::Probe(probe)) => {
+                    let reason = message_of(error);
+                    self.take(Event::Crashed { probe, reason });
+                }
+                Some(Work::Robots(url)) => self.take(Event::RobotsLost { url }),
+                None => {}
+            },
+        }
+    }
+
+    /// Hands writes to the writer as far as it has room. What it has no room for bounds itself: each belongs to a probe
+    /// under way, and of those there are only so many.
+    fn send_writes(&mut self) {
+        let Some(sender) = &self.to_write else { return };
+        while let Some(write) = self.unsent.pop_front() {
+            if let Err(error) = sender.try_send(write) {
+                let (mpsc::error::TrySendError::Full(write) | mpsc::error::TrySendError::Closed(write)) =
+                    error;
+                self.unsent.push_front(write);
+                return;
+            }
+        }
+    }
+
+    fn publish(&self) {
+        let mut published = self.published.lock().unwrap_or_else(PoisonError::into_inner);
+        published.figures = self.control.figures();
+        published.health = self.control.health();
+    }
+
+    fn answer(&mut self, ask: Ask) {
+        let now = wall_clock();
+        // Whoever asked may have gone meanwhile; then nobody needs the answer.
+        match ask {
+            Ask::Join(joining, reply) => {
+                self.handle(now, Event::Joined(vec![*joining]));
+                let _ = reply.send(());
+            }
+            Ask::Leave(id, reply) => {
+                self.handle(now, Event::Left(id));
+                let _ = reply.send(());
+            }
+            Ask::Want(id, reply) => {
+                let _ = reply.send(self.control.want(now, id));
+            }
+            Ask::Explain(source, reply) => {
+                let _ = reply.send(self.control.explain(*source, now));
+            }
+            Ask::Budget(reply) => {
+                let _ = reply.send(self.control.budget(now));
+            }
+            Ask::SetBudget(pace, reply) => {
+                self.handle(now, Event::Budget(pace));
+                let _ = reply.send(());
+            }
+        }
+    }
+
+    /// Abandons what is still under way and writes the rest, as long as that takes no longer than agreed.
+    async fn finish(mut self, give_up_at: Instant) {
+        let abandoned = self.tasks.len();
+        self.tasks.abort_all();
+        let mut commands = Vec::new();
+        self.control.flush_journal(wall_clock(), &mut commands);
+        commands.into_iter().for_each(|command| self.execute(command));
+        let sender = self.to_write.take();
+        let unsent = std::mem::take(&mut self.unsent);
+        let written = &mut self.written;
+        let writing = async {
+            if let Some(sender) = sender {
+                for write in unsent {
+                    if sender.send(write).await.is_err() {
+                        break;
+                    }
+                }
+            }
+        };
+        // The writer tells what it has written; nobody needs to know any more, but it must not wait for a listener.
+        let listening = async { while written.recv().await.is_some() {} };
+        let limit = give_up_at.max(Instant::now() + Duration::from_secs(1));
+        let is_complete =
+            tokio::time::timeout_at(limit, async { tokio::join!(writing, listening) }).await.is_ok();
+        self.writer.abort();
+        if is_complete {
+            tracing::info!(abandoned, "the engine has stopped");
+        } else {
+            tracing::warn!(
+                abandoned,
+                "the engine has stopped without writing everything: the store did not take it"
+            );
+        }
+        self.control.handle(wall_clock(), Event::Stopping, &mut Vec::new());
+        self.publish();
+    }
+}

@@ -1,0 +1,136 @@
+//! What the engine remembers about one source between looks, as notes in the store. Reads and writes bytes only.
+//!
+//! Invariant: a note that cannot be read, because another release wrote it, counts as one that is not there. Nothing is
+//! lost by that but a head start.
+
+use dunlin_core::Time;
+use dunlin_extract::{Flicker, Item};
+use dunlin_net::Validators;
+use dunlin_sched::model::{Model, Prior};
+use dunlin_store::{ContentHash, ItemScope, NewItem, NewSource, Note, SourceId, Store};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::capture::Previous;
+
+/// The first byte of every note: the form of what follows.
+const FORM: u8 = 1;
+
+const LOOK: &str = "look";
+const FLICKER: &str = "flicker";
+const MODEL: &str = "model";
+
+/// What one look leaves for the next.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct LookNote {
+    /// Which address, kind and recipe this is about; another one begins anew.
+    pub spec: u64,
+    /// What the server recognises the last version by.
+    pub validators: Validators,
+    /// The hash of the last body that was read.
+    pub hash: Option<[u8; 32]>,
+    /// The last look that worked.
+    pub last_look: Option<Time>,
+    /// Until when another look would show what flickers, after a change.
+    pub confirming: Option<Time>,
+    /// How many changes were followed by a second look.
+    pub n_confirmed: u8,
+    /// Failures in a row.
+    pub failures: u32,
+    /// Not to be looked at before this time.
+    pub not_before: Option<Time>,
+}
+
+impl LookNote {
+    /// Whether there is something to compare with.
+    pub const fn has_baseline(&self) -> bool {
+        self.hash.is_some()
+    }
+}
+
+/// A number that is another one for every address, kind and recipe.
+pub fn spec_of(source: &NewSource) -> u64 {
+    let text = format!("{}\n{}\n{}", source.url, source.kind, source.recipe);
+    let ContentHash(hash) = ContentHash::of(text.as_bytes());
+    hash.iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
+}
+
+/// All notes about a source.
+#[derive(Debug, Clone)]
+pub struct Memory {
+    /// What the last look left.
+    pub look: LookNote,
+    /// What is known of its flicker.
+    pub flicker: Flicker,
+    /// What is known of how it changes.
+    pub model: Model,
+}
+
+impl Memory {
+    /// Reads what is stored about `source`; as if new where that is about another address or recipe.
+    pub fn load(
+        store: &dyn Store,
+        id: SourceId,
+        source: &NewSource,
+        prior: Prior,
+    ) -> Result<Self, dunlin_store::Error> {
+        let spec = spec_of(source);
+        let notes = store.notes(id)?;
+        let look = decode::<LookNote>(&notes, LOOK).filter(|look| look.spec == spec);
+        let fresh = Self {
+            look: LookNote { spec, ..LookNote::default() },
+            flicker: Flicker::default(),
+            model: Model::new(prior),
+        };
+        Ok(match look {
+            None => fresh,
+            Some(look) => Self {
+                look,
+                flicker: decode(&notes, FLICKER).unwrap_or(fresh.flicker),
+                model: decode(&notes, MODEL).unwrap_or(fresh.model),
+            },
+        })
+    }
+}
+
+/// The note of what a look leaves.
+pub fn look_note(look: &LookNote) -> Option<Note> {
+    encode(LOOK, look)
+}
+
+/// The note of what flickers.
+pub fn flicker_note(flicker: &Flicker) -> Option<Note> {
+    encode(FLICKER, flicker)
+}
+
+/// The note of how the source changes.
+pub fn model_note(model: &Model) -> Option<Note> {
+    encode(MODEL, model)
+}
+
+fn encode<T: Serialize>(name: &str, value: &T) -> Option<Note> {
+    let value = postcard::to_extend(value, vec![FORM]).ok()?;
+    Some(Note { name: name.to_owned(), value })
+}
+
+fn decode<T: DeserializeOwned>(notes: &[Note], name: &str) -> Option<T> {
+    let note = notes.iter().find(|note| note.name == name)?;
+    let (form, rest) = note.value.split_first()?;
+    (*form == FORM).then(|| postcard::from_bytes(rest).ok()).flatten()
+}
+
+/// An item as it is stored. JSON, since an item leaves out what it does not have.
+pub fn stored_item(item: &Item) -> Option<NewItem> {
+    Some(NewItem { key: item.id.to_string(), body: serde_json::to_vec(item).ok()? })
+}
+
+/// The items of a source as they were: those there at the last look first.
+pub fn previous(store: &dyn Store, id: SourceId) -> Result<Previous, dunlin_store::Error> {
+    let stored = store.items(id, ItemScope::Remembered)?;
+    let (present, left): (Vec<_>, Vec<_>) = stored.into_iter().partition(|item| item.left.is_none());
+    let read = |item: &dunlin_store::Item| serde_json::from_slice::<Item>(&item.body).ok();
+    let mut items: Vec<Item> = present.iter().filter_map(read).collect();
+    let n_present = items.len();
+    items.extend(left.iter().filter_map(read));
+    Ok(Previous { items, n_present })
+}

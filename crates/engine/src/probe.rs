@@ -1,0 +1,48 @@
+//! The parts of a probe that touch the store, on whatever thread the driver runs them. The same for both drivers.
+
+use dunlin_core::{Fault, Time};
+use dunlin_net::Fetched;
+use dunlin_store::{ProbeId, SourceId, Store};
+
+use crate::capture::{self, Failure, Job, Previous, Step, Taken};
+use crate::memory::{self, Memory};
+use crate::{Error, Settings};
+
+/// Reads what a probe needs: the source, and what the last look left.
+pub(crate) fn prepare(
+    store: &dyn Store,
+    settings: &Settings,
+    id: SourceId,
+    probe: ProbeId,
+) -> Result<Job, Error> {
+    let source = store.source(id)?.ok_or(Error::NoSuchSource(id))?;
+    let memory = Memory::load(store, id, &source.spec, settings.prior)?;
+    Job::new(id, probe, &source.spec, memory.look, memory.flicker, settings)
+}
+
+/// Makes of an answer what is to be stored and learned.
+pub(crate) fn digest(
+    store: &dyn Store,
+    settings: &Settings,
+    job: Job,
+    answer: &Result<Fetched, dunlin_net::Error>,
+    at: Time,
+) -> Result<Taken, Error> {
+    let fetched = match capture::first_step(&job, answer, at) {
+        Step::Done(taken) => return Ok(*taken),
+        Step::Read(fetched) => fetched,
+    };
+    let extractor = match job.checked.extractor(settings.extraction) {
+        Ok(extractor) => extractor,
+        Err(error) => return Ok(capture::given_up(&job, Failure::new(Fault::User, error.to_string()), at)),
+    };
+    let is_first = !job.look.has_baseline();
+    let previous = if is_first { Previous::default() } else { memory::previous(store, job.source)? };
+    Ok(capture::read(job, fetched, &previous, at, &extractor))
+}
+
+/// What a panic said.
+pub(crate) fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
+}

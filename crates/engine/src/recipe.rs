@@ -1,0 +1,128 @@
+//! What a user says about one source, as it is stored, and what it means once checked. Fetches nothing.
+//!
+//! Invariant: a source that passes [`check`] can be watched: its URL may be fetched, its recipe can be used, and its
+//! life, urgency and weight mean something.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+use dunlin_extract::recipe::{NoiseRules, Recipe};
+use dunlin_extract::{Extractor, Limits};
+use dunlin_net::{Request, ShownUrl};
+use dunlin_sched::value::ValueModel;
+use dunlin_store::NewSource;
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+use crate::{Error, Settings};
+
+/// The JSON text in a source's `recipe`; `{}` means all defaults.
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SourceRecipe {
+    /// How to find items; by the kind of the source when left out.
+    pub recipe: Recipe,
+    /// What to leave out before anything is compared.
+    pub noise: NoiseRules,
+    /// Headers to send, such as `Authorization`. Sent to the host of the URL only, and never shown.
+    pub headers: BTreeMap<String, String>,
+    /// Never look again sooner than this many seconds.
+    pub shortest_gap: Option<u64>,
+    /// Look at least this often, in seconds.
+    pub longest_gap: Option<u64>,
+}
+
+impl fmt::Debug for SourceRecipe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SourceRecipe")
+            .field("recipe", &self.recipe)
+            .field("noise", &self.noise)
+            .field("header_names", &self.headers.keys().collect::<Vec<_>>())
+            .field("shortest_gap", &self.shortest_gap)
+            .field("longest_gap", &self.longest_gap)
+            .finish()
+    }
+}
+
+/// A source whose words have been understood.
+#[derive(Debug, Clone)]
+pub struct Checked {
+    /// Where it is.
+    pub url: Url,
+    /// How to read it.
+    pub recipe: SourceRecipe,
+    /// What its changes are worth.
+    pub value: ValueModel,
+    /// Never look again sooner than this.
+    pub shortest_gap: Duration,
+    /// Look at least this often.
+    pub longest_gap: Duration,
+}
+
+/// The longest gap that makes sense: about three years.
+const MAX_GAP: u64 = 100_000_000;
+
+/// The most bytes of headers that one source may add to each request.
+const MAX_HEADER_BYTES: usize = 16 << 10;
+
+/// Understands a source, or says which part of it makes no sense and what to write instead.
+pub fn check(source: &NewSource, settings: &Settings) -> Result<Checked, Error> {
+    let checked = understand(source, settings)?;
+    let refused = |refusal| dunlin_net::Error::Refused { url: ShownUrl::of(&checked.url), refusal, hops: 0 };
+    settings.network.guard.check_url(&checked.url).map_err(|refusal| Error::Url(refused(refusal)))?;
+    checked.extractor(settings.extraction)?;
+    checked.request()?;
+    if !(source.weight.is_finite() && source.weight >= 0.0) {
+        return Err(wrong("weight", &source.weight, "a number of at least 0"));
+    }
+    Ok(checked)
+}
+
+/// The same without what only a probe needs, which would be slow for many sources.
+pub(crate) fn understand(source: &NewSource, settings: &Settings) -> Result<Checked, Error> {
+    let url = Url::parse(&source.url).map_err(|error| Error::Url(error.into()))?;
+    let mut recipe: SourceRecipe =
+        serde_json::from_str(&source.recipe).map_err(|error| Error::Recipe { reason: error.to_string() })?;
+    let by_kind = match source.kind.as_str() {
+        "page" | "json" | "auto" | "" => Recipe::Auto,
+        "feed" => Recipe::Feed,
+        "text" => Recipe::Text,
+        other => return Err(Error::Kind { given: other.to_owned() }),
+    };
+    if recipe.recipe == Recipe::Auto {
+        recipe.recipe = by_kind;
+    }
+    let gap = |seconds: Option<u64>, default: Duration, what| match seconds {
+        None => Ok(default),
+        Some(seconds @ 1..=MAX_GAP) => Ok(Duration::from_secs(seconds)),
+        Some(other) => Err(wrong(what, &other, "whole seconds, from 1 to 100000000")),
+    };
+    let shortest_gap = gap(recipe.shortest_gap, settings.shortest_gap, "shortest_gap")?;
+    let longest_gap = gap(recipe.longest_gap, settings.longest_gap, "longest_gap")?;
+    let value =
+        ValueModel { life: source.life.parse()?, urgency: source.urgency.parse()?, weight: source.weight };
+    Ok(Checked { url, recipe, value, shortest_gap, longest_gap: longest_gap.max(shortest_gap) })
+}
+
+fn wrong(what: &'static str, given: &impl ToString, expected: &'static str) -> Error {
+    Error::Number { what, given: given.to_string(), expected }
+}
+
+impl Checked {
+    /// What reads its pages.
+    pub fn extractor(&self, limits: Limits) -> Result<Extractor, Error> {
+        Ok(Extractor::new(&self.recipe.recipe, &self.recipe.noise, limits)?)
+    }
+
+    /// What asks for it, without validators.
+    pub fn request(&self) -> Result<Request, Error> {
+        let size: usize = self.recipe.headers.iter().map(|(name, value)| name.len() + value.len()).sum();
+        if size > MAX_HEADER_BYTES {
+            return Err(wrong("bytes of headers", &size, "at most 16384 in all"));
+        }
+        let request = Request::new(self.url.clone());
+        let mut headers = self.recipe.headers.iter();
+        headers.try_fold(request, |request, (name, value)| request.header(name, value)).map_err(Error::Url)
+    }
+}

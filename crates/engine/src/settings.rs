@@ -1,0 +1,130 @@
+//! What an engine is made from. Every field has a default that suits one machine and strangers' sites.
+
+use std::time::Duration;
+
+use dunlin_core::Time;
+use dunlin_extract::Limits;
+use dunlin_net::politeness::Rules;
+use dunlin_sched::model::Prior;
+use dunlin_sched::watch::{Pace, Strategy};
+use dunlin_store::Retention;
+
+/// Everything that can be said about how an engine works.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The step of time in which decisions are made.
+    pub chronon: Duration,
+    /// Probes over all sources. A budget set later through the engine is stored, and goes before this one.
+    pub budget: Pace,
+    /// Probes of one host, besides the budget for all.
+    pub host_budget: Option<Pace>,
+    /// How polite to be to hosts.
+    pub politeness: Rules,
+    /// How to fetch: user agent, limits on time and size, and the guard that says where to.
+    pub network: dunlin_net::Settings,
+    /// Whether to ask for robots.txt.
+    pub robots: RobotsRule,
+    /// The most probes from decision to commit at one time. Bounds memory, sockets and the writer's queue.
+    pub in_flight: u32,
+    /// What a look is worth.
+    pub strategy: Strategy,
+    /// Decides the jitter of back-offs.
+    pub seed: u64,
+    /// What is assumed of a source before anything is known.
+    pub prior: Prior,
+    /// Never look again sooner than this, for sources that say nothing else.
+    pub shortest_gap: Duration,
+    /// Look at least this often, for sources that say nothing else; also the longest pause after a refusal.
+    pub longest_gap: Duration,
+    /// How much of a hostile page is read.
+    pub extraction: Limits,
+    /// What may be removed from the store, and when.
+    pub keep: Keep,
+    /// How long stopping waits for probes that are under way.
+    pub stop_within: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            chronon: Duration::from_secs(1),
+            budget: Pace { per_second: 1.0 },
+            host_budget: None,
+            politeness: Rules::default(),
+            network: dunlin_net::Settings::default(),
+            robots: RobotsRule::Obey { product: "dunlin".to_owned() },
+            in_flight: 64,
+            strategy: Strategy::Learned,
+            seed: 0,
+            prior: Prior::default(),
+            shortest_gap: Duration::from_mins(1),
+            longest_gap: Duration::from_hours(24),
+            extraction: Limits::default(),
+            keep: Keep::default(),
+            stop_within: Duration::from_secs(20),
+        }
+    }
+}
+
+/// Whether sites are asked what they ask of programs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RobotsRule {
+    /// robots.txt is fetched and followed.
+    Obey {
+        /// The name that its rules are looked up for, without a version.
+        product: String,
+    },
+    /// robots.txt is not asked for. For sites of one's own.
+    Ignore,
+}
+
+/// How long things stay in the store; `None` is for ever. Newest versions and present items stay always.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Keep {
+    /// So many versions of each source.
+    pub n_versions: Option<u32>,
+    /// Versions.
+    pub versions: Option<Duration>,
+    /// Changes.
+    pub changes: Option<Duration>,
+    /// What came of probes.
+    pub observations: Option<Duration>,
+    /// The decision journal.
+    pub decisions: Option<Duration>,
+    /// Items that have left their source; one that comes back later is new.
+    pub items: Option<Duration>,
+}
+
+impl Default for Keep {
+    fn default() -> Self {
+        let days = |n: u64| Some(Duration::from_hours(24 * n));
+        Self {
+            n_versions: None,
+            versions: None,
+            changes: None,
+            observations: days(90),
+            decisions: days(30),
+            items: days(90),
+        }
+    }
+}
+
+impl Keep {
+    /// What may go at `now`.
+    pub fn at(self, now: Time) -> Retention {
+        let before = |age: Option<Duration>| {
+            age.map(|age| {
+                let micros = i64::try_from(age.as_micros()).unwrap_or(i64::MAX);
+                Time::from_micros(now.micros().saturating_sub(micros))
+            })
+        };
+        Retention {
+            keep_versions: self.n_versions,
+            versions_before: before(self.versions),
+            changes_before: before(self.changes),
+            observations_before: before(self.observations),
+            decisions_before: before(self.decisions),
+            items_before: before(self.items),
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! The driver for a simulated world: time is a number, the web is a value, and weeks pass in seconds. The same control,
+//! the same capture and a real store; the same seed and world give the same run, bit for bit.
+//!
+//! Not a model of the engine: what it finds about decisions, storage and failures holds for the live one.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use dunlin_core::{Fault, Time};
+use dunlin_net::{Error as NetError, Fetched, Request};
+use dunlin_store::{NewSource, ProbeId, SourceEdit, SourceId, Store};
+use url::Url;
+
+use crate::capture::{Failure, Job, given_up};
+use crate::control::{Command, Control, Event, Unwanted};
+use crate::handle::stored_budget;
+use crate::joining::{Joining, load_all};
+use crate::probe::{digest, panic_message, prepare};
+use crate::writing::Backlog;
+use crate::{Error, Explained, Figures, Health, Pace, Settings, recipe};
+
+/// A web that answers at once, and says how long it would have taken.
+pub trait World {
+    /// The answer to a request that is sent at `now`.
+    fn answer(&mut self, request: &Request, now: Time) -> Answered;
+}
+
+/// An answer of a simulated web.
+#[derive(Debug)]
+pub struct Answered {
+    /// From the request to the end of the answer.
+    pub latency: Duration,
+    /// What came.
+    pub result: Result<Fetched, NetError>,
+}
+
+/// Something that will happen.
+enum Happening {
+    Tick,
+    Answer { job: Box<Job>, result: Result<Fetched, NetError> },
+    Robots { url: Url, result: Result<Fetched, NetError> },
+    WriteAgain,
+}
+
+/// The longest time without a tick, so that housekeeping goes on.
+const LONGEST_SLEEP: Duration = Duration::from_mins(10);
+
+/// An engine over virtual time.
+pub struct Simulation<W> {
+    store: Arc<dyn Store>,
+    settings: Arc<Settings>,
+    control: Control,
+    world: W,
+    backlog: Backlog,
+    /// The world's time. The engine's clock may show another one.
+    now: Time,
+    clock_ahead: i64,
+    agenda: BTreeMap<(Time, u64), Happening>,
+    n_planned: u64,
+    next_tick: Option<(Time, u64)>,
+}
+
+impl<W> std::fmt::Debug for Simulation<W> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Simulation").field("now", &self.now).finish_non_exhaustive()
+    }
+}
+
+impl<W: World> Simulation<W> {
+    /// An engine that starts at `start` with what is in `store`.
+    pub fn new(store: Arc<dyn Store>, settings: Settings, world: W, start: Time) -> Result<Self, Error> {
+        let settings = Arc::new(settings);
+        let budget = stored_budget(&*store)?.unwrap_or(settings.budget);
+        // A run of the same store that began earlier has counted fewer probes than microseconds.
+        let mut control = Control::new(Arc::clone(&settings), budget, start.micros().unsigned_abs());
+        control.restore_politeness(&store.politeness()?);
+        load_all(&*store, &settings, |joining| {
+            control.handle(start, Event::Joined(joining), &mut Vec::new());
+        })?;
+        let mut simulation = Self {
+            store,
+            settings,
+            control,
+            world,
+            backlog: Backlog::default(),
+            now: start,
+            clock_ahead: 0,
+            agenda: BTreeMap::new(),
+            n_planned: 0,
+            next_tick: None,
+        };
+        simulation.plan_tick(start);
+        Ok(simulation)
+    }
+
+    /// Adds a source, as a user would.
+    pub fn add_source(&mut self, source: NewSource) -> Result<SourceId, Error> {
+        recipe::check(&source, &self.settings)?;
+        let id = self.store.add_source(source)?;
+        self.join(id)?;
+        Ok(id)
+    }
+
+    /// Edits a source, as a user would.
+    pub fn edit_source(&mut self, id: SourceId, edit: SourceEdit) -> Result<(), Error> {
+        self.store.edit_source(id, edit)?;
+        self.join(id)
+    }
+
+    fn join(&mut self, id: SourceId) -> Result<(), Error> {
+        let source = self.store.source(id)?.ok_or(Error::NoSuchSource(id))?;
+        let joining = Joining::load(&*self.store, &source, &self.settings)?;
+        self.happen(Event::Joined(vec![joining]));
+        self.plan_tick(self.now);
+        Ok(())
+    }
+
+    /// Removes a source, as a user would.
+    pub fn remove_source(&mut self, id: SourceId) -> Result<(), Error> {
+        self.store.remove_source(id)?;
+        self.happen(Event::Left(id));
+        Ok(())
+    }
+
+    /// Asks for a look, as a user would.
+    pub fn probe_now(&mut self, id: SourceId) -> Result<(), Unwanted> {
+        let wanted = self.control.want(self.clock(), id);
+        self.plan_tick(self.now);
+        wanted
+    }
+
+    /// Sets the budget for as long as this run lasts.
+    pub fn set_budget(&mut self, pace: Pace) {
+        self.happen(Event::Budget(pace));
+        self.plan_tick(self.now);
+    }
+
+    /// Lets everything happen up to `end`.
+    pub fn run_until(&mut self, end: Time) {
+        while let Some(entry) = self.agenda.first_entry().filter(|entry| entry.key().0 <= end) {
+            let ((at, number), happening) = entry.remove_entry();
+            self.now = self.now.max(at);
+            if self.next_tick == Some((at, number)) {
+                self.next_tick = None;
+            }
+            self.live_through(happening);
+        }
+        self.now = self.now.max(end);
+    }
+
+    fn live_through(&mut self, happening: Happening) {
+        match happening {
+            Happening::Tick => {
+                let at = self.clock();
+                self.happen(Event::Tick { at });
+                let due = self.control.next_due(at).map_or(Duration::MAX, |due| due.since(at));
+                self.plan_tick(self.now.plus(due.clamp(self.settings.chronon, LONGEST_SLEEP)));
+            }
+            Happening::Answer { job, result } => self.read(*job, &result),
+            Happening::Robots { url, result } => self.happen(Event::Robots { url, answer: Box::new(result) }),
+            Happening::WriteAgain => self.write(),
+        }
+        // What has happened may be worth a look before the next planned one.
+        if let Some((next, _)) = self.next_tick
+            && let Some(due) = self.control.next_due(self.clock())
+        {
+            let soonest = self.now.plus(due.since(self.clock()).max(self.settings.chronon));
+            if soonest < next {
+                self.plan_tick(soonest);
+            }
+        }
+    }
+
+    /// Plans a tick for the first whole chronon not before `at`, unless one is planned before.
+    fn plan_tick(&mut self, at: Time) {
+        let chronon = i64::try_from(self.settings.chronon.as_micros()).unwrap_or(i64::MAX).max(1);
+        let steps = at.micros().saturating_add(chronon - 1).div_euclid(chronon);
+        let at = Time::from_micros(steps.saturating_mul(chronon)).max(self.now);
+        match self.next_tick {
+            Some((planned, _)) if planned <= at => return,
+            Some(planned) => drop(self.agenda.remove(&planned)),
+            None => {}
+        }
+        self.next_tick = Some(self.plan(at, Happening::Tick));
+    }
+
+    fn plan(&mut self, at: Time, happening: Happening) -> (Time, u64) {
+        self.n_planned += 1;
+        let key = (at, self.n_planned);
+        self.agenda.insert(key, happening);
+        key
+    }
+
+    fn happen(&mut self, event: Event) {
+        let mut commands = Vec::new();
+        self.control.handle(self.clock(), event, &mut commands);
+        let mut has_writes = false;
+        for command in commands {
+            match command {
+                Command::Write(write) => {
+                    self.backlog.push(write);
+                    has_writes = true;
+                }
+                Command::Probe { probe, source } => self.probe(probe, source),
+                Command::FetchRobots { url } => {
+                    let request = Request::new(url.clone());
+                    let Answered { latency, result } = self.world.answer(&request, self.now);
+                    self.plan(self.now.plus(latency), Happening::Robots { url, result });
+                }
+            }
+        }
+        if has_writes && self.backlog.pause().is_none() {
+            self.write();
+        }
+    }
+
+    fn probe(&mut self, probe: ProbeId, source: SourceId) {
+        let prepared =
+            catch_unwind(AssertUnwindSafe(|| prepare(&*self.store, &self.settings, source, probe)));
+        let job = match prepared {
+            Ok(Ok(job)) => job,
+            Ok(Err(error)) => return self.happen(Event::Dropped { probe, reason: error.to_string() }),
+            Err(panic) => return self.happen(Event::Crashed { probe, reason: panic_message(&*panic) }),
+        };
+        match job.request() {
+            Ok(request) => {
+                let Answered { latency, result } = self.world.answer(&request, self.now);
+                let job = Box::new(job);
+                self.plan(self.now.plus(latency), Happening::Answer { job, result });
+            }
+            Err(error) => {
+                let failure = Failure::new(Fault::User, error.to_string());
+                self.happen(Event::Taken(Box::new(given_up(&job, failure, self.clock()))));
+            }
+        }
+    }
+
+    fn read(&mut self, job: Job, result: &Result<Fetched, NetError>) {
+        let (probe, at) = (job.probe, self.clock());
+        let read = catch_unwind(AssertUnwindSafe(|| digest(&*self.store, &self.settings, job, result, at)));
+        self.happen(match read {
+            Ok(Ok(taken)) => Event::Taken(Box::new(taken)),
+            Ok(Err(error)) => Event::Dropped { probe, reason: error.to_string() },
+            Err(panic) => Event::Crashed { probe, reason: panic_message(&*panic) },
+        });
+    }
+
+    fn write(&mut self) {
+        for event in self.backlog.attempt(&*self.store) {
+            self.happen(event);
+        }
+        if let Some(pause) = self.backlog.pause() {
+            self.plan(self.now.plus(pause), Happening::WriteAgain);
+        }
+    }
+
+    /// Sets the engine's clock forward, or back, by so many seconds. The world's time goes on as it did.
+    pub fn set_clock(&mut self, seconds: i64) {
+        self.clock_ahead = self.clock_ahead.saturating_add(seconds.saturating_mul(1_000_000));
+    }
+
+    /// What the engine's clock shows.
+    pub fn clock(&self) -> Time {
+        Time::from_micros(self.now.micros().saturating_add(self.clock_ahead))
+    }
+
+    /// Ends as a stopped engine does: nothing is begun any more, what is under way is finished, all is written.
+    pub fn stop(mut self) -> W {
+        self.happen(Event::Stopping);
+        let end = self.now.plus(self.settings.stop_within);
+        while self.control.n_under_way() > 0 && self.now < end {
+            let Some((at, _)) = self.agenda.keys().next().copied() else { break };
+            self.run_until(at);
+        }
+        let mut commands = Vec::new();
+        self.control.flush_journal(self.clock(), &mut commands);
+        for command in commands {
+            if let Command::Write(write) = command {
+                self.backlog.push(write);
+            }
+        }
+        self.write();
+        self.world
+    }
+
+    /// Ends as a killed process does: what is not written is gone.
+    pub fn kill(self) -> W {
+        self.world
+    }
+
+    /// The simulated web.
+    pub fn world(&mut self) -> &mut W {
+        &mut self.world
+    }
+
+    /// What is known of a source.
+    pub fn explain(&mut self, id: SourceId) -> Result<Explained, Error> {
+        let source = self.store.source(id)?.ok_or(Error::NoSuchSource(id))?;
+        Ok(self.control.explain(source, self.clock()))
+    }
+
+    /// Counters and gauges.
+    pub fn figures(&self) -> Figures {
+        self.control.figures()
+    }
+
+    /// Whether it is alive, and what keeps it from working.
+    pub fn health(&self) -> Health {
+        self.control.health()
+    }
+}

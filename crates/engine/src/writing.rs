@@ -1,0 +1,133 @@
+//! What waits to be written, and how it is written: in order, captures together, again and again while the store cannot.
+//! Blocks; the driver chooses the thread.
+//!
+//! Invariant: what was handed over is written or reported as lost, and never dropped because the store was full, busy or
+//! read-only. A capture that is written twice counts once.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use dunlin_core::Retry;
+use dunlin_store::{Capture, Store};
+
+use crate::control::{Event, Write};
+
+const FIRST_PAUSE: Duration = Duration::from_millis(200);
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// The most captures in one call, so that a long backlog does not make one long wait.
+const BATCH: usize = 256;
+
+/// Everything not yet written.
+#[derive(Debug, Default)]
+pub(crate) struct Backlog {
+    waiting: VecDeque<Write>,
+    n_failures: u32,
+}
+
+impl Backlog {
+    pub(crate) fn push(&mut self, write: Write) {
+        self.waiting.push_back(write);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// How long to wait before the next attempt; nothing to wait for when the last one worked.
+    pub(crate) fn pause(&self) -> Option<Duration> {
+        let doublings = self.n_failures.checked_sub(1)?.min(16);
+        Some(FIRST_PAUSE.saturating_mul(1 << doublings).min(LONGEST_PAUSE))
+    }
+
+    /// Writes as much as the store takes, and says what came of it.
+    pub(crate) fn attempt(&mut self, store: &dyn Store) -> Vec<Event> {
+        let mut events = Vec::new();
+        let was_in_trouble = self.n_failures > 0;
+        while !self.waiting.is_empty() {
+            if let Err(error) = self.write_next(store, &mut events) {
+                if !was_in_trouble && self.n_failures == 0 {
+                    tracing::warn!(%error, "the store cannot be written; no probe is begun until it can");
+                }
+                self.n_failures = self.n_failures.saturating_add(1);
+                events.push(Event::StoreTrouble(Some(error.to_string())));
+                return events;
+            }
+        }
+        self.n_failures = 0;
+        if was_in_trouble {
+            tracing::info!("the store can be written again");
+            events.push(Event::StoreTrouble(None));
+        }
+        events
+    }
+
+    /// Writes what comes first, with the captures that follow it. An error means: try again later.
+    fn write_next(&mut self, store: &dyn Store, events: &mut Vec<Event>) -> Result<(), dunlin_store::Error> {
+        let captures = self.leading_captures();
+        if !captures.is_empty() {
+            return self.write_captures(store, captures, events);
+        }
+        let result = match self.waiting.front() {
+            Some(Write::Journal(rows)) => {
+                let result = store.append_decisions(rows.clone());
+                if !result.as_ref().is_err_and(may_pass) {
+                    events.push(Event::JournalWritten);
+                }
+                result
+            }
+            Some(Write::Politeness(places)) => store.remember_politeness(places.clone()),
+            Some(Write::Capture(_)) | None => Ok(()),
+        };
+        match result {
+            Err(error) if may_pass(&error) => Err(error),
+            result => {
+                self.waiting.pop_front();
+                if let Err(error) = result {
+                    tracing::error!(%error, "part of the journal could not be stored");
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn leading_captures(&self) -> Vec<Capture> {
+        let capture = |write: &Write| match write {
+            Write::Capture(capture) => Some(Capture::clone(capture)),
+            _ => None,
+        };
+        self.waiting.iter().map_while(capture).take(BATCH).collect()
+    }
+
+    fn write_captures(
+        &mut self,
+        store: &dyn Store,
+        captures: Vec<Capture>,
+        events: &mut Vec<Event>,
+    ) -> Result<(), dunlin_store::Error> {
+        let written: Vec<Write> = self.waiting.drain(..captures.len()).collect();
+        let results = store.record_captures(captures);
+        let mut trouble = None;
+        let mut unwritten = Vec::new();
+        for (write, result) in written.into_iter().zip(results) {
+            match (write, result) {
+                (write, Err(error)) if may_pass(&error) => {
+                    unwritten.push(write);
+                    trouble.get_or_insert(error);
+                }
+                (Write::Capture(capture), result) => {
+                    events.push(Event::Written { probe: capture.probe, result });
+                }
+                _ => {}
+            }
+        }
+        for write in unwritten.into_iter().rev() {
+            self.waiting.push_front(write);
+        }
+        trouble.map_or(Ok(()), Err)
+    }
+}
+
+/// Whether the store may take later what it does not take now. One that was closed says nothing about what it was given.
+fn may_pass(error: &dunlin_store::Error) -> bool {
+    error.retry() != Retry::No || *error == dunlin_store::Error::Closed
+}

@@ -1,0 +1,219 @@
+//! The real clock, real sockets, a real server on loopback: that the live driver does what the simulated one does.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use dunlin_core::Time;
+use dunlin_engine::{Engine, Error, Handle, Pace, Settings, Standing, explain_stored};
+use dunlin_net::Guard;
+use dunlin_store::{Cursor, Health, NewSource, SourceEdit, SourceId};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+
+use crate::given::{Ailing, Shelf, n_changes, shelf, state, summaries};
+
+/// What a path answers: the head after the status line's version, and the body.
+type Pages = Arc<Mutex<BTreeMap<String, (String, String)>>>;
+
+struct Server {
+    port: u16,
+    pages: Pages,
+    log: Arc<Mutex<Vec<String>>>,
+}
+
+impl Server {
+    async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let (pages, log) = (Pages::default(), Arc::new(Mutex::new(Vec::new())));
+        let (shared, seen) = (Arc::clone(&pages), Arc::clone(&log));
+        tokio::spawn(async move {
+            while let Ok((mut stream, _)) = listener.accept().await {
+                let (pages, log) = (Arc::clone(&shared), Arc::clone(&seen));
+                tokio::spawn(async move {
+                    let mut head = Vec::new();
+                    while !head.ends_with(b"\r\n\r\n") {
+                        let Ok(byte) = stream.read_u8().await else { return };
+                        head.push(byte);
+                    }
+                    let path = String::from_utf8_lossy(&head).split(' ').nth(1).unwrap_or("/").to_owned();
+                    let missing = ("404 Not Found".to_owned(), String::new());
+                    let (status, body) = pages.lock().unwrap().get(&path).cloned().unwrap_or(missing);
+                    log.lock().unwrap().push(path);
+                    let length = body.len();
+                    let answer = format!(
+                        "HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+                    );
+                    let _ = stream.write_all(answer.as_bytes()).await;
+                    let _ = stream.shutdown().await;
+                });
+            }
+        });
+        Self { port, pages, log }
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("http://127.0.0.1:{}{path}", self.port)
+    }
+
+    fn put(&self, path: &str, status: &str, body: &str) {
+        self.pages.lock().unwrap().insert(path.to_owned(), (status.to_owned(), body.to_owned()));
+    }
+
+    fn n_asked(&self, path: &str) -> usize {
+        self.log.lock().unwrap().iter().filter(|asked| *asked == path).count()
+    }
+}
+
+fn hasty() -> Settings {
+    let mut settings = Settings {
+        chronon: Duration::from_millis(20),
+        budget: Pace { per_second: 200.0 },
+        shortest_gap: Duration::from_millis(50),
+        ..Settings::default()
+    };
+    settings.politeness.gap = Duration::from_millis(5);
+    settings.network.guard = Guard::public_internet().allowing_network("127.0.0.0/8".parse().unwrap());
+    settings
+}
+
+fn page(url: String) -> NewSource {
+    NewSource::page(url, Time::from_seconds(0))
+}
+
+async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let wait = async {
+        while !is_so() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    assert!(tokio::time::timeout(Duration::from_mins(1), wait).await.is_ok(), "waited in vain: {what}");
+}
+
+async fn until_well(shelf: &Shelf, source: SourceId) {
+    until("first look", || state(&*shelf.store, source).0 == Health::Well).await;
+}
+
+async fn next_cursor(handle: &Handle, after: Cursor) -> Cursor {
+    let mut newest = handle.newest_cursor();
+    let wait = newest.wait_for(|cursor| *cursor > after);
+    *tokio::time::timeout(Duration::from_mins(1), wait).await.unwrap().unwrap()
+}
+
+#[tokio::test]
+async fn a_change_is_stored_before_it_is_told_and_told_once() {
+    let (shelf, server) = (shelf(), Server::start().await);
+    server.put("/page", "200 OK", "<p>One</p>");
+    let engine = Engine::start(shelf.store.clone(), hasty()).await.unwrap();
+    let handle = engine.handle();
+    let source = handle.add_source(page(server.url("/page"))).await.unwrap();
+    until_well(&shelf, source.id).await;
+    assert_eq!(server.n_asked("/robots.txt"), 1);
+    server.put("/page", "200 OK", "<p>Two</p>");
+    handle.probe_now(source.id).await.unwrap();
+    let told = next_cursor(&handle, Cursor::START).await;
+    assert_eq!(n_changes(&*shelf.store), told.0, "told after it was stored");
+
+    let explained = handle.explain(source.id).await.unwrap();
+    assert!(matches!(explained.standing, Standing::Watched | Standing::UnderWay), "{explained:?}");
+    assert!(explained.outlook.rate > 0.0 && explained.outlook.ahead.len() == 24);
+    let report = handle.budget().await;
+    assert!(report.used.minute >= 2 && report.hosts[0].place == "host 127.0.0.1", "{report:?}");
+    assert!(handle.figures().changed >= 1 && handle.health().store_trouble.is_none());
+    engine.stop().await.unwrap();
+    assert!(matches!(handle.probe_now(source.id).await, Err(Error::Stopped)));
+
+    // Started again, it knows what it knew: the same page is no news.
+    let engine = Engine::start(shelf.store.clone(), hasty()).await.unwrap();
+    let before = server.n_asked("/page");
+    engine.handle().probe_now(source.id).await.unwrap();
+    until("another look", || server.n_asked("/page") > before).await;
+    engine.stop().await.unwrap();
+    assert_eq!(n_changes(&*shelf.store), told.0);
+    let stored =
+        explain_stored(&*shelf.store, &hasty(), source.id, Time::from_seconds(2_000_000_000)).unwrap();
+    assert!(stored.last_look.is_some() && stored.outlook.evidence > 0.0);
+    let entries = dunlin_engine::journal::read(&*shelf.store, None).collect::<Result<Vec<_>, _>>().unwrap();
+    assert_eq!(dunlin_sched::watch::journal::replay(entries).unwrap().starts, 2);
+}
+
+#[tokio::test]
+async fn failures_are_states_and_a_panic_is_one_of_them() {
+    let (shelf, server) = (shelf(), Server::start().await);
+    let ailing = Ailing::new(&shelf.store);
+    server.put("/bad", "200 OK", "<p>One</p>");
+    server.put("/good", "200 OK", "<p>One</p>");
+    let engine = Engine::start(ailing.clone(), hasty()).await.unwrap();
+    let handle = engine.handle();
+    let gone = handle.add_source(page(server.url("/gone"))).await.unwrap().id;
+    let bad = handle.add_source(page(server.url("/bad"))).await.unwrap().id;
+    let good = handle.add_source(page(server.url("/good"))).await.unwrap().id;
+    until_well(&shelf, bad).await;
+    until_well(&shelf, good).await;
+    until("refused", || state(&*shelf.store, gone).0 == Health::Refused).await;
+    ailing.panics_at.store(bad.0, Ordering::Relaxed);
+    server.put("/bad", "200 OK", "<p>Two</p>");
+    server.put("/good", "200 OK", "<p>Two</p>");
+    handle.probe_now(bad).await.unwrap();
+    until("a panic told", || state(&*shelf.store, bad).1.contains("told to panic")).await;
+    handle.probe_now(good).await.unwrap();
+    until("others go on", || !summaries(&*shelf.store, good).is_empty()).await;
+    assert_eq!(handle.figures().crashed, 1);
+    engine.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_store_that_is_full_for_a_while_loses_nothing() {
+    let (shelf, server) = (shelf(), Server::start().await);
+    let ailing = Ailing::new(&shelf.store);
+    server.put("/page", "200 OK", "<p>One</p>");
+    let engine = Engine::start(ailing.clone(), hasty()).await.unwrap();
+    let handle = engine.handle();
+    let source = handle.add_source(page(server.url("/page"))).await.unwrap().id;
+    until_well(&shelf, source).await;
+    ailing.is_full.store(true, Ordering::Relaxed);
+    server.put("/page", "200 OK", "<p>Two</p>");
+    handle.probe_now(source).await.unwrap();
+    until("trouble told", || handle.health().store_trouble.is_some()).await;
+    let n_asked = server.n_asked("/page");
+    handle.probe_now(source).await.unwrap();
+    assert!(summaries(&*shelf.store, source).is_empty());
+    ailing.is_full.store(false, Ordering::Relaxed);
+    next_cursor(&handle, Cursor::START).await;
+    assert_eq!(summaries(&*shelf.store, source).len(), 1);
+    until("trouble over", || handle.health().store_trouble.is_none()).await;
+    until("looks go on", || server.n_asked("/page") > n_asked).await;
+    engine.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn budgets_edits_and_removals_take_effect_and_stay() {
+    let (shelf, server) = (shelf(), Server::start().await);
+    server.put("/page", "200 OK", "<p>One</p>");
+    let engine = Engine::start(shelf.store.clone(), hasty()).await.unwrap();
+    let handle = engine.handle();
+    assert!(matches!(handle.set_budget(Pace { per_second: f64::NAN }).await, Err(Error::Number { .. })));
+    handle.set_budget(Pace { per_second: 3.5 }).await.unwrap();
+    assert_eq!(handle.budget().await.pace, Pace { per_second: 3.5 });
+    let source = handle.add_source(page(server.url("/page"))).await.unwrap().id;
+    let bad = SourceEdit { life: Some("never".to_owned()), ..SourceEdit::default() };
+    assert!(matches!(handle.edit_source(source, bad).await, Err(Error::Value(_))));
+    let pause = SourceEdit { paused: Some(Some(Time::from_seconds(1))), ..SourceEdit::default() };
+    handle.edit_source(source, pause).await.unwrap();
+    until("paused", || handle.figures().watched == 0).await;
+    assert!(matches!(handle.probe_now(source).await, Err(Error::Paused(_))));
+    engine.stop().await.unwrap();
+
+    let engine = Engine::start(shelf.store.clone(), hasty()).await.unwrap();
+    let handle = engine.handle();
+    assert_eq!(handle.budget().await.pace, Pace { per_second: 3.5 });
+    assert_eq!(handle.explain(source).await.unwrap().standing, Standing::Paused);
+    handle.remove_source(source).await.unwrap();
+    assert!(matches!(handle.remove_source(source).await, Err(Error::NoSuchSource(_))));
+    assert!(matches!(handle.explain(source).await, Err(Error::NoSuchSource(_))));
+    assert!(matches!(handle.probe_now(source).await, Err(Error::NoSuchSource(_))));
+    assert_eq!(handle.figures().sources, 0);
+    engine.stop().await.unwrap();
+}

@@ -1,0 +1,10 @@
+//! The engine as its users see it, over virtual time and over real sockets.
+#![cfg(test)]
+
+mod faults; // what goes wrong outside, and that it stays outside
+mod given; // stores, settings, and a store that fails on demand
+mod live; // the real clock, real sockets
+mod looks; // what a look makes of a page
+mod polite; // gaps, robots.txt, Retry-After
+mod web; // a simulated web
+mod weeks; // long runs: completeness, budget, nothing lost, replay

@@ -1,0 +1,176 @@
+//! Towards hosts: gaps, Retry-After, robots.txt; also across restarts.
+
+use std::time::Duration;
+
+use dunlin_engine::simulated::Simulation;
+use dunlin_store::{Health, Store};
+
+use crate::given::{page, settings, shelf, simulation, state};
+use crate::web::{Fault, Kind, Logged, Web, at};
+
+const DAY: i64 = 86_400;
+
+/// No two requests to one host at one time, and none within `gap` seconds of the end of the one before.
+pub(crate) fn assert_gaps(log: &[Logged], gap: u64) {
+    let mut hosts: Vec<&str> = log.iter().map(|logged| logged.host.as_str()).collect();
+    hosts.sort_unstable();
+    hosts.dedup();
+    for host in hosts {
+        let requests: Vec<&Logged> = log.iter().filter(|logged| logged.host == host).collect();
+        for pair in requests.windows(2) {
+            let pause = pair[1].at.since(pair[0].until);
+            assert!(pause.as_secs() >= gap, "{pause:?} between {:?} and {:?}", pair[0], pair[1]);
+        }
+    }
+}
+
+#[test]
+fn a_host_that_asks_to_wait_is_left_alone_for_so_long_even_by_the_next_process() {
+    let shelf = shelf();
+    let mut web = Web::default();
+    let (limited, other) = ("http://a.example/limited", "http://a.example/other");
+    web.put(limited, Kind::Page, &[]);
+    web.put(other, Kind::Page, &[]);
+    web.fail(limited, 0, 300, Fault::RetryAfter(429, 120));
+    let mut run = simulation(&shelf.store, web, 0);
+    let source = run.add_source(page(limited)).unwrap();
+    run.add_source(page(other)).unwrap();
+    while !run.world().log.iter().any(|logged| logged.status == 429) {
+        let next = run.clock().plus(Duration::from_secs(1));
+        run.run_until(next);
+    }
+    let refused = run.world().log.last().unwrap().until;
+    run.run_until(refused);
+    assert_eq!(state(&*shelf.store, source).1, "the server asks for fewer requests (429 Too Many Requests)");
+    let hold = run.explain(source).unwrap().hold.unwrap();
+    assert_eq!(
+        (hold.until, hold.reason.as_str()),
+        (refused.plus(Duration::from_mins(2)), "the server asked to wait")
+    );
+
+    // Killed at once, started again at once.
+    let now = run.clock();
+    let web = run.kill();
+    let n_before = web.log.len();
+    let mut run = Simulation::new(shelf.store.clone(), settings(), web, now).unwrap();
+    run.run_until(at(DAY));
+    let next = run.world().log[n_before].at;
+    assert!(next.since(refused).as_secs() >= 120, "asked again after {:?}", next.since(refused));
+    assert_eq!(state(&*shelf.store, source), (Health::Well, String::new()));
+    assert_gaps(&run.world().log, 10);
+}
+
+#[test]
+fn robots_txt_is_asked_first_and_what_it_forbids_is_not_fetched() {
+    let shelf = shelf();
+    let mut web = Web::default();
+    let (open, closed) = ("http://a.example/open", "http://a.example/private/page");
+    web.put(open, Kind::Page, &[]);
+    web.put(closed, Kind::Page, &[]);
+    let rules = "User-agent: dunlin\nDisallow: /private\nCrawl-delay: 300\n";
+    web.robots.insert("a.example".to_owned(), (200, rules.to_owned()));
+    let mut run = simulation(&shelf.store, web, 0);
+    let (open, closed) = (run.add_source(page(open)).unwrap(), run.add_source(page(closed)).unwrap());
+    run.run_until(at(DAY));
+    let log = &run.world().log;
+    assert_eq!(log[0].path, "/robots.txt");
+    assert!(log.iter().all(|logged| logged.path != "/private/page"));
+    assert_gaps(log, 300);
+    assert_eq!(state(&*shelf.store, open).0, Health::Well);
+    let (health, reason) = state(&*shelf.store, closed);
+    assert_eq!((health, reason.starts_with("robots.txt of the site forbids it")), (Health::Refused, true));
+
+    // The rule goes away; it is noticed when the file is asked for again, within a day.
+    run.world().robots.clear();
+    run.run_until(at(3 * DAY));
+    assert_eq!(state(&*shelf.store, closed).0, Health::Well);
+    assert!(!run.world().probes_of("/private/page").is_empty());
+}
+
+#[test]
+fn a_site_whose_robots_txt_cannot_be_read_is_not_fetched_until_it_can() {
+    let shelf = shelf();
+    let mut web = Web::default();
+    web.put("http://a.example/page", Kind::Page, &[]);
+    web.put("http://b.example/page", Kind::Page, &[]);
+    web.robots.insert("a.example".to_owned(), (503, String::new()));
+    let mut run = simulation(&shelf.store, web, 0);
+    let held = run.add_source(page("http://a.example/page")).unwrap();
+    let other = run.add_source(page("http://b.example/page")).unwrap();
+    run.run_until(at(DAY));
+    assert!(run.world().probes().all(|logged| logged.host == "b.example"));
+    let n_asked = run.world().log.iter().filter(|logged| logged.host == "a.example").count();
+    assert!((2..=144).contains(&n_asked), "asked for {n_asked} times in a day");
+    let (health, reason) = state(&*shelf.store, held);
+    assert_eq!(health, Health::Failing);
+    assert!(reason.contains("/robots.txt cannot be read: the server answers 503"), "{reason}");
+    assert_eq!(state(&*shelf.store, other).0, Health::Well);
+    assert!(run.explain(held).unwrap().hold.is_some());
+
+    run.world().robots.clear();
+    run.run_until(at(2 * DAY));
+    assert_eq!(state(&*shelf.store, held), (Health::Well, String::new()));
+}
+
+#[test]
+fn whoever_asks_for_a_look_gets_it_soon_and_politely() {
+    let shelf = shelf();
+    let mut web = Web::default();
+    web.put("http://a.example/page", Kind::Page, &[]);
+    let mut settings = settings();
+    settings.budget.per_second = 0.5;
+    let mut run = Simulation::new(shelf.store.clone(), settings, web, at(0)).unwrap();
+    let source = run.add_source(page("http://a.example/page")).unwrap();
+    run.run_until(at(600));
+    for times in 1..20 {
+        run.probe_now(source).unwrap();
+        run.run_until(at(600 + 3 * times));
+    }
+    run.run_until(at(700));
+    let probes = run.world().probes_of("/page");
+    assert!(probes.iter().any(|probe| (at(600)..at(620)).contains(probe)), "{probes:?}");
+    assert_gaps(&run.world().log, 10);
+}
+
+#[test]
+fn places_that_hold_nothing_back_are_forgotten() {
+    let shelf = shelf();
+    let mut web = Web::default();
+    for n in 0..40 {
+        web.put(&format!("http://h{n}.example/page"), Kind::Page, &[]);
+    }
+    let mut run = simulation(&shelf.store, web, 0);
+    let mut sources = Vec::new();
+    for n in 0..40 {
+        sources.push(run.add_source(page(&format!("http://h{n}.example/page"))).unwrap());
+    }
+    run.run_until(at(DAY));
+    for source in &sources[5..] {
+        run.remove_source(*source).unwrap();
+    }
+    run.run_until(at(DAY + 3_600));
+    let n_places = shelf.store.politeness().unwrap().len();
+    assert!(n_places <= 5, "{n_places}");
+}
+
+#[test]
+fn robots_txt_is_asked_for_no_faster_than_the_budget_allows_probes() {
+    let shelf = shelf();
+    let mut web = Web::default();
+    let urls: Vec<String> = (0..200).map(|n| format!("http://h{n}.example/page")).collect();
+    for url in &urls {
+        web.put(url, Kind::Page, &[]);
+    }
+    let mut settings = settings();
+    settings.budget.per_second = 0.001;
+    let mut run = Simulation::new(shelf.store.clone(), settings, web, at(0)).unwrap();
+    for url in &urls {
+        run.add_source(page(url)).unwrap();
+    }
+    run.run_until(at(DAY));
+    let n_probes = run.world().probes().count();
+    let n_robots = run.world().log.len() - n_probes;
+    assert!((80..=88).contains(&n_probes), "{n_probes} probes");
+    assert!(n_robots <= n_probes + 1, "{n_robots} for {n_probes} probes");
+    assert_gaps(&run.world().log, 10);
+}

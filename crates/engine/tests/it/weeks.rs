@@ -1,0 +1,178 @@
+//! Long runs: what is captured of a web that changes unevenly, within the budget, without losing or doubling anything,
+//! and in a way that can be replayed.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use dunlin_engine::Strategy;
+use dunlin_engine::journal::{ProbeFigures, read};
+use dunlin_engine::simulated::Simulation;
+use dunlin_sched::watch::journal::{Entry, replay};
+use dunlin_store::{DecisionQuery, Store};
+
+use crate::given::{Shelf, all_changes, feed, n_changes, page, settings, shelf};
+use crate::polite::assert_gaps;
+use crate::web::{Kind, Web, at, random_changes};
+
+const DAY: i64 = 86_400;
+const N_PAGES: u64 = 60;
+
+/// Sixty pages on twenty hosts: a third changes every half hour, a third every day, a third nearly never.
+fn uneven_web(days: i64) -> Web {
+    let mut web = Web::default();
+    for n in 0..N_PAGES {
+        let every = [1_800.0, 86_400.0, 2_000_000.0][(n % 3) as usize];
+        web.put(&url(n), Kind::Page, &random_changes(n + 1, every, days * DAY));
+    }
+    web
+}
+
+fn url(n: u64) -> String {
+    format!("http://h{}.example/p{n}", n % 20)
+}
+
+fn run(shelf: &Shelf, strategy: Strategy, days: i64) -> Simulation<Web> {
+    let mut settings = settings();
+    settings.chronon = Duration::from_mins(1);
+    settings.budget.per_second = 1.0 / 120.0;
+    settings.longest_gap = Duration::from_hours(48);
+    settings.strategy = strategy;
+    let mut run = Simulation::new(shelf.store.clone(), settings, uneven_web(days), at(0)).unwrap();
+    for n in 0..N_PAGES {
+        run.add_source(page(&url(n))).unwrap();
+    }
+    run.run_until(at(days * DAY));
+    run
+}
+
+#[test]
+fn learning_captures_more_than_taking_turns_within_the_same_budget() {
+    let days = 7;
+    let mut captured = Vec::new();
+    for strategy in [Strategy::Learned, Strategy::RoundRobin] {
+        let (shelf, begin) = (shelf(), Instant::now());
+        let mut run = run(&shelf, strategy, days);
+        let changes = all_changes(&*shelf.store);
+        let n_probes = run.world().probes().count();
+        println!(
+            "{strategy:?}: {} changes by {n_probes} probes, {:?} for {days} days",
+            changes.len(),
+            begin.elapsed()
+        );
+        // Told once each: a page says which edition it is.
+        let told: BTreeSet<_> =
+            changes.iter().map(|change| (change.source, change.found.summary.clone())).collect();
+        assert_eq!(told.len(), changes.len());
+        n_changes(&*shelf.store);
+        assert_gaps(&run.world().log, 10);
+        let probes: Vec<_> = run.world().probes().map(|logged| logged.at).collect();
+        assert_budget(&probes);
+        captured.push((changes.len(), n_probes));
+    }
+    let [(learned, learned_probes), (turns, turns_probes)] = captured[..] else { unreachable!() };
+    assert!(learned_probes <= turns_probes * 11 / 10, "{learned_probes} probes against {turns_probes}");
+    assert!(learned * 10 >= turns * 12, "learned {learned}, in turns {turns}");
+}
+
+/// At most one probe per 120 s and a burst of one, in every window.
+fn assert_budget(probes: &[dunlin_core::Time]) {
+    for minutes in [2_u32, 10, 60, 600] {
+        let window = Duration::from_mins(u64::from(minutes));
+        let mut first = 0;
+        for (last, at) in probes.iter().enumerate() {
+            while at.since(probes[first]) >= window {
+                first += 1;
+            }
+            let n_within = last - first + 1;
+            assert!(n_within as u32 <= minutes / 2 + 1, "{n_within} probes in {minutes} minutes");
+        }
+    }
+}
+
+#[test]
+fn a_stored_journal_replays_to_the_same_probes() {
+    let shelf = shelf();
+    let mut simulation = run(&shelf, Strategy::Learned, 3);
+    let n_probes = simulation.figures().probes;
+    let order: Vec<String> = simulation.world().probes().map(|logged| logged.path.clone()).collect();
+    drop(simulation.stop());
+    let entries: Vec<Entry> = read(&*shelf.store, None).collect::<Result<_, _>>().unwrap();
+    let replayed = replay(entries.clone()).unwrap();
+    assert_eq!(replayed.starts, 1);
+    assert!(replayed.looks >= n_probes, "{replayed:?}");
+    // One row for each probe, in the order of the requests, each with a number of its own and a reason.
+    let rows = shelf.store.decisions(&DecisionQuery::first(1_000_000)).unwrap();
+    let rows: Vec<_> = rows.into_iter().filter(|row| row.decision.source.is_some()).collect();
+    let paths: Vec<String> =
+        rows.iter().map(|row| format!("/p{}", row.decision.source.unwrap().0 - 1)).collect();
+    assert_eq!(paths, order);
+    let probes: BTreeSet<_> =
+        rows.iter().map(|row| ProbeFigures::read(&row.decision).unwrap().probe).collect();
+    assert_eq!(probes.len() as u64, n_probes);
+    assert!(rows.iter().all(|row| !row.decision.reason.is_empty()));
+
+    // A journal in which one thing is missing does not replay: the test would notice.
+    let looked =
+        |entry: &Entry| matches!(entry, Entry::Told { input: dunlin_sched::watch::Input::Looked { .. }, .. });
+    let mut damaged = entries;
+    let first = damaged.iter().position(looked).unwrap();
+    damaged.remove(first);
+    assert!(replay(damaged).is_err());
+}
+
+#[test]
+fn the_same_run_twice_is_the_same_run() {
+    let (one, two) = (shelf(), shelf());
+    let mut first = run(&one, Strategy::Learned, 1);
+    let mut second = run(&two, Strategy::Learned, 1);
+    assert_eq!(first.world().log, second.world().log);
+    assert_eq!(all_changes(&*one.store), all_changes(&*two.store));
+}
+
+#[test]
+fn killed_and_stopped_again_and_again_nothing_is_lost_or_doubled() {
+    let shelf = shelf();
+    let mut web = Web::default();
+    for n in 0..8_u64 {
+        web.put(&url(n), Kind::Feed(100), &random_changes(n + 1, 3_600.0, 5 * DAY));
+    }
+    let expected: usize = web
+        .sites
+        .values()
+        .map(|site| site.changes.iter().filter(|at| **at > crate::web::at(7_200)).count())
+        .sum();
+    let mut run = Simulation::new(shelf.store.clone(), settings(), web, at(0)).unwrap();
+    for n in 0..8 {
+        run.add_source(feed(&url(n))).unwrap();
+    }
+    // The first looks are what later ones are compared with.
+    run.run_until(at(7_200));
+    let n_first = all_changes(&*shelf.store).len();
+    let told_first: usize = run
+        .world()
+        .sites
+        .values()
+        .map(|site| site.changes.iter().filter(|time| **time <= at(7_200)).count())
+        .sum();
+    assert!(n_first <= told_first);
+    let mut starts = 1;
+    for n in 1..40_i64 {
+        // At odd moments, so that some die with a look under way.
+        let moment = at(7_200 + n * 10_007);
+        run.run_until(moment);
+        let web = if n % 3 == 0 { run.stop() } else { run.kill() };
+        let later = moment.plus(Duration::from_secs(30));
+        run = Simulation::new(shelf.store.clone(), settings(), web, later).unwrap();
+        starts += 1;
+    }
+    run.run_until(at(6 * DAY));
+    let changes = all_changes(&*shelf.store);
+    let told: BTreeSet<_> = changes.iter().map(|change| (change.source, change.found.item.clone())).collect();
+    assert_eq!(told.len(), changes.len(), "told twice");
+    n_changes(&*shelf.store);
+    assert!(changes.len() >= n_first + expected, "{} of {}", changes.len(), n_first + expected);
+    assert_gaps(&run.world().log, 10);
+    drop(run.stop());
+    let entries: Vec<Entry> = read(&*shelf.store, None).collect::<Result<_, _>>().unwrap();
+    assert_eq!(replay(entries).unwrap().starts, starts);
+}
