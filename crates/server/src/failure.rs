@@ -1,0 +1,175 @@
+//! What a client is told when a request fails: one status, one stable code, one message, one hint. The only place where
+//! errors of other crates become HTTP.
+
+use axum::Json;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// The answer to a request that failed.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    status: StatusCode,
+    told: Told,
+    retry_after: Option<u32>,
+}
+
+/// What went wrong, for programs and for people.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub(crate) struct Told {
+    /// Stable; programs may rely on it.
+    #[schema(value_type = String, example = "no_such_source")]
+    pub(crate) code: &'static str,
+    /// What is wrong, for people.
+    pub(crate) message: String,
+    /// What to try.
+    pub(crate) hint: String,
+    /// From which cursor to go on, where changes have been removed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) resume_after: Option<i64>,
+}
+
+/// Every error has this form.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Problem {
+    pub(crate) error: Told,
+}
+
+impl Failure {
+    pub(crate) fn new(
+        status: StatusCode,
+        code: &'static str,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Self {
+        let told = Told { code, message: message.into(), hint: hint.into(), resume_after: None };
+        Self { status, told, retry_after: None }
+    }
+
+    /// From a message that ends in what to try, in brackets.
+    fn from_message(status: StatusCode, code: &'static str, message: &str) -> Self {
+        let (message, hint) = match message.strip_suffix(')').and_then(|text| text.rsplit_once(" (")) {
+            Some((message, hint)) => (message, hint),
+            None => (message, "see docs/api.md"),
+        };
+        Self::new(status, code, message, hint)
+    }
+
+    pub(crate) fn bad_parameter(message: impl Into<String>) -> Self {
+        Self::new(
+            StatusCode::BAD_REQUEST,
+            "bad_parameter",
+            message,
+            "/api/v1/openapi.json lists the parameters",
+        )
+    }
+
+    pub(crate) fn bad_value(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_value", message, hint)
+    }
+
+    pub(crate) fn busy(code: &'static str, message: &str, hint: &str) -> Self {
+        Self { retry_after: Some(5), ..Self::new(StatusCode::SERVICE_UNAVAILABLE, code, message, hint) }
+    }
+
+    pub(crate) fn internal(message: impl Into<String>) -> Self {
+        let hint = "try again; if it stays, please report it";
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message, hint)
+    }
+
+    /// With the cursor from which a reader can go on.
+    pub(crate) fn resume_after(mut self, cursor: i64) -> Self {
+        self.told.resume_after = Some(cursor);
+        self
+    }
+
+    pub(crate) const fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    pub(crate) fn into_told(self) -> Told {
+        self.told
+    }
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        let mut response = (self.status, Json(Problem { error: self.told })).into_response();
+        let headers = response.headers_mut();
+        if self.status == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"dunlin\""));
+        }
+        if let Some(seconds) = self.retry_after {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response
+    }
+}
+
+impl From<dunlin_store::Error> for Failure {
+    fn from(error: dunlin_store::Error) -> Self {
+        use dunlin_store::Error;
+        let message = error.to_string();
+        let (status, code) = match error {
+            Error::NoSuchSource(_) => (StatusCode::NOT_FOUND, "no_such_source"),
+            Error::NoSuchVersion(_) => (StatusCode::NOT_FOUND, "no_such_version"),
+            Error::BadValue { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "bad_value"),
+            Error::Full => (StatusCode::INSUFFICIENT_STORAGE, "store_full"),
+            Error::Busy => return Self::busy("store_busy", "the store is busy", "try again"),
+            Error::Closed => return Self::busy("stopping", "the store has been closed", "start it again"),
+            _ => (StatusCode::INTERNAL_SERVER_ERROR, "store_failed"),
+        };
+        Self::from_message(status, code, &message)
+    }
+}
+
+impl From<dunlin_engine::Error> for Failure {
+    fn from(error: dunlin_engine::Error) -> Self {
+        use dunlin_engine::Error;
+        let message = error.to_string();
+        let code = match error {
+            Error::Store(error) => return error.into(),
+            Error::NoSuchSource(_) => {
+                return Self::from_message(StatusCode::NOT_FOUND, "no_such_source", &message);
+            }
+            Error::Paused(_) => return Self::from_message(StatusCode::CONFLICT, "source_paused", &message),
+            Error::Stopped => return Self::busy("stopping", "the engine has stopped", "start it again"),
+            Error::Url(_) => "bad_url",
+            Error::Kind { .. } => "bad_kind",
+            Error::Recipe { .. } | Error::Extraction(_) => "bad_recipe",
+            Error::Value(_) | Error::Number { .. } => "bad_value",
+            _ => return Self::internal(message),
+        };
+        Self::from_message(StatusCode::UNPROCESSABLE_ENTITY, code, &message)
+    }
+}
+
+impl From<crate::Error> for Failure {
+    fn from(error: crate::Error) -> Self {
+        use crate::Error;
+        let message = error.to_string();
+        let (status, code) = match error {
+            Error::Store(error) => return error.into(),
+            Error::TokenName { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "bad_value"),
+            Error::TokenExists { .. } => (StatusCode::CONFLICT, "token_exists"),
+            Error::NoSuchToken { .. } => (StatusCode::NOT_FOUND, "no_such_token"),
+            _ => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
+        };
+        Self::from_message(status, code, &message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dunlin_store::SourceId;
+
+    use super::*;
+
+    #[test]
+    fn a_message_is_parted_from_what_to_try() {
+        let told = Failure::from(dunlin_store::Error::NoSuchSource(SourceId(7))).told;
+        assert_eq!((told.code, &*told.message), ("no_such_source", "no source 7"));
+        assert_eq!(told.hint, "list the sources to see which there are");
+    }
+}

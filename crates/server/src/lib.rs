@@ -1,0 +1,34 @@
+//! Dunlin over HTTP: sources, changes as a list and as a stream, versions and their differences, forecasts, the budget and
+//! the decisions that spend it. `docs/api.md` describes it for users, `/api/v1/openapi.json` for programs.
+//!
+//! - [`Server`], [`Options`], [`Running`]: starting and stopping it;
+//! - [`tokens`]: who may use it;
+//! - [`offline`]: what it would say about a store in which no service runs.
+//!
+//! From outside in: `listen` (connections), `gate` (host, token, time), `routes` (one file per kind of thing), `input` and
+//! `shown` (what comes in and goes out as JSON), `failure` (what is told when it does not work), `app` (the way to the store
+//! and the engine).
+//!
+//! Invariants: nothing but `/healthz`, `/readyz` and `/metrics` is answered without a token; every error is JSON with a
+//! stable code; a stream tells each change once, in order, and holds no more than one page of them.
+
+mod app;
+mod clock;
+mod compare;
+mod error;
+mod failure;
+mod figures;
+mod gate;
+mod given;
+mod input;
+mod listen;
+pub mod offline;
+mod options;
+mod pages;
+mod routes;
+mod shown;
+pub mod tokens;
+
+pub use error::Error;
+pub use listen::{Running, Server};
+pub use options::Options;

@@ -1,0 +1,53 @@
+//! Where the server listens and how much it lets one client have. Not what the engine does.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+/// What a server is started with. The defaults suit one machine and a handful of people.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The address to listen on; port 0 takes any that is free.
+    pub listen: SocketAddr,
+    /// Names under which clients may reach it, besides `localhost` and every numeric address. A request for another
+    /// name is refused, so that no web page can talk to the server by pointing its own name here.
+    pub host_names: Vec<String>,
+    /// Connections at one time. More wait to be accepted.
+    pub max_connections: usize,
+    /// Streams at one time; one more is told to come back later.
+    pub max_streams: usize,
+    /// Calls of the store at one time. More wait for their turn.
+    pub max_store_calls: usize,
+    /// Bytes of a request's body.
+    pub max_body_bytes: usize,
+    /// Bytes of a request's head.
+    pub max_head_bytes: usize,
+    /// Sources in one bulk call.
+    pub max_bulk: usize,
+    /// How long a request may take, from its head to the head of the answer. Streams and waits are not bound by it.
+    pub request_time: Duration,
+    /// How long a client may leave an answer unread before it is disconnected.
+    pub stall_time: Duration,
+    /// How often an idle stream says that it is alive.
+    pub keep_alive: Duration,
+    /// How long stopping waits for requests that are under way.
+    pub stop_within: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 7171)),
+            host_names: Vec::new(),
+            max_connections: 1_024,
+            max_streams: 256,
+            max_store_calls: 8,
+            max_body_bytes: 1 << 20,
+            max_head_bytes: 32 << 10,
+            max_bulk: 1_000,
+            request_time: Duration::from_secs(30),
+            stall_time: Duration::from_mins(1),
+            keep_alive: Duration::from_secs(15),
+            stop_within: Duration::from_secs(10),
+        }
+    }
+}

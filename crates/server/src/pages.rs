@@ -1,0 +1,91 @@
+//! Pages of the stream of changes, for lists and for followers: where a reader stands, what comes next, and whether
+//! something between the two is gone.
+
+use axum::http::StatusCode;
+use dunlin_store::{ChangeQuery, Cursor, CursorRange, Error as StoreError, SourceId};
+
+use crate::app::App;
+use crate::failure::Failure;
+use crate::shown::change::ShownChange;
+
+/// Where a reader stands and what it wants.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place {
+    /// It has seen everything up to here.
+    pub(crate) after: Cursor,
+    /// It wants only this source.
+    pub(crate) source: Option<SourceId>,
+}
+
+/// What comes after a place.
+#[derive(Debug)]
+pub(crate) struct Page {
+    pub(crate) changes: Vec<ShownChange>,
+    /// Where a reader of the page stands.
+    pub(crate) next: Cursor,
+    /// Set when changes after the place have been removed: up to here nothing is left.
+    pub(crate) gone_until: Option<Cursor>,
+}
+
+impl Place {
+    /// Reads at most `limit` changes.
+    pub(crate) async fn read(self, app: &App, limit: u32) -> Result<Page, Failure> {
+        let query = ChangeQuery { after: self.after, source: self.source, limit };
+        // The newest cursor is read before the changes and the oldest after them: what is committed in between is left
+        // for the next page, and what is pruned in between is noticed.
+        let read = app.with_store(move |store| {
+            let newest = store.cursor_range()?.newest;
+            let changes = store.changes(&query)?;
+            Ok::<_, StoreError>((newest, changes, store.cursor_range()?.oldest))
+        });
+        let (newest, changes, oldest) = read.await?;
+        if self.after > newest {
+            return Err(ahead(self.after, newest));
+        }
+        let changes: Vec<ShownChange> = changes.into_iter().map(ShownChange::from).collect();
+        let last = changes.last().map_or(self.after, |change| Cursor(change.cursor));
+        let is_full = changes.len() == limit as usize;
+        let next = if is_full { last } else { last.max(newest) };
+        let gone_until = self.gone_until(CursorRange { oldest, newest }, changes.first());
+        Ok(Page { changes, next, gone_until })
+    }
+
+    /// Up to where nothing is left of what the reader has not seen. Who reads from the start wants what there is.
+    fn gone_until(self, range: CursorRange, first: Option<&ShownChange>) -> Option<Cursor> {
+        let before_oldest = Cursor(range.oldest.0 - 1);
+        let first = first.map(|change| change.cursor);
+        if self.after == Cursor::START || before_oldest <= self.after || first == Some(self.after.0 + 1) {
+            return None;
+        }
+        Some(first.map_or(before_oldest, |first| before_oldest.min(Cursor(first - 1))))
+    }
+}
+
+fn ahead(after: Cursor, newest: Cursor) -> Failure {
+    let message =
+        format!("the newest change is {newest}; there is none after {after}, nor will the next one be");
+    Failure::new(
+        StatusCode::BAD_REQUEST,
+        "cursor_ahead",
+        message,
+        "the cursor comes from another store or a later backup; start again from 0",
+    )
+    .resume_after(newest.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gap_is_what_was_removed_after_the_place_of_a_reader() {
+        let gone = |after: i64, oldest: i64| {
+            let place = Place { after: Cursor(after), source: None };
+            place.gone_until(CursorRange { oldest: Cursor(oldest), newest: Cursor(20) }, None).map(|at| at.0)
+        };
+        assert_eq!(gone(5, 10), Some(9));
+        assert_eq!(gone(9, 10), None, "the next one is there");
+        assert_eq!(gone(20, 21), None, "nothing was left to read");
+        assert_eq!(gone(0, 10), None, "from the start means from what there is");
+    }
+}

@@ -1,0 +1,59 @@
+//! Every route, once: the router and the `OpenAPI` document are made from the same declarations, so neither can have a
+//! route that the other lacks. One file per kind of thing.
+
+mod changes;
+mod document;
+mod health;
+mod sources;
+mod spending;
+mod stream;
+mod tokens;
+mod understanding;
+mod versions;
+
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::app::App;
+use crate::gate;
+
+/// Everything that is served.
+pub(crate) fn router(app: App) -> Router {
+    let open = OpenApiRouter::new()
+        .routes(routes!(health::alive))
+        .routes(routes!(health::ready))
+        .routes(routes!(health::metrics));
+    let quick = OpenApiRouter::new()
+        .routes(routes!(sources::list, sources::add))
+        .routes(routes!(sources::add_many))
+        .routes(routes!(sources::show, sources::edit, sources::remove))
+        .routes(routes!(understanding::explain))
+        .routes(routes!(understanding::forecast))
+        .routes(routes!(understanding::probe))
+        .routes(routes!(versions::list))
+        .routes(routes!(versions::show))
+        .routes(routes!(versions::content))
+        .routes(routes!(versions::difference))
+        .routes(routes!(spending::budget, spending::set_budget))
+        .routes(routes!(spending::decisions))
+        .routes(routes!(tokens::list, tokens::create))
+        .routes(routes!(tokens::revoke))
+        .layer(from_fn_with_state(app.clone(), gate::time_limit));
+    // These wait for changes, and see to it themselves that they end.
+    let patient = OpenApiRouter::new().routes(routes!(changes::list)).routes(routes!(stream::follow));
+    let (open_router, open_paths) = open.split_for_parts();
+    let (closed_router, closed_paths) = quick.merge(patient).split_for_parts();
+    let closed_router = closed_router
+        .merge(document::router(closed_paths.merge_from(open_paths)))
+        .layer(from_fn_with_state(app.clone(), gate::token));
+    Router::new()
+        .nest("/api/v1", closed_router.merge(open_router.clone()))
+        .merge(open_router)
+        .fallback(gate::no_such_route)
+        .method_not_allowed_fallback(gate::wrong_method)
+        .layer(from_fn_with_state(app.clone(), gate::known_host))
+        .layer(from_fn_with_state(app.clone(), gate::account))
+        .with_state(app)
+}

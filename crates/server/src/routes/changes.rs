@@ -1,0 +1,91 @@
+//! Changes as a list: durable, ordered by cursor, a page at a time; on request it waits for the next one.
+
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use dunlin_store::{Cursor, SourceId};
+use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
+use utoipa::ToSchema;
+
+use crate::app::App;
+use crate::failure::Failure;
+use crate::input::{Params, or_empty, page_size};
+use crate::pages::Place;
+use crate::shown::change::ShownChange;
+
+/// The longest wait for a change.
+const LONGEST_WAIT: Duration = Duration::from_mins(1);
+
+/// Which changes to list.
+#[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Which {
+    /// Those after this cursor: `next` of the page before. From the oldest when left out.
+    #[serde(deserialize_with = "or_empty")]
+    after: Option<i64>,
+    /// Only those of this source.
+    #[serde(deserialize_with = "or_empty")]
+    source: Option<i64>,
+    /// At most this many; up to 1000, 100 when left out.
+    #[serde(deserialize_with = "or_empty")]
+    limit: Option<u32>,
+    /// If there is none yet, wait for one for so many seconds; up to 60.
+    #[serde(deserialize_with = "or_empty")]
+    wait: Option<u64>,
+}
+
+/// A page of changes.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Changes {
+    changes: Vec<ShownChange>,
+    /// To be sent as `after` for what follows, now or later.
+    next: i64,
+}
+
+/// Lists changes by cursor. 410 when changes after the cursor have been removed; the error says from where to go on.
+#[utoipa::path(get, path = "/changes", tag = "changes", params(Which),
+    responses((status = 200, body = Changes), (status = 410, description = "Changes have been removed")))]
+pub(super) async fn list(
+    State(app): State<App>,
+    Params(which): Params<Which>,
+) -> Result<Json<Changes>, Failure> {
+    let after = which.after.unwrap_or(0);
+    if after < 0 {
+        return Err(Failure::bad_parameter("after: cursors begin at 0"));
+    }
+    let place = Place { after: Cursor(after), source: which.source.map(SourceId) };
+    let limit = page_size(which.limit, 100, 1_000);
+    let deadline = Instant::now() + Duration::from_secs(which.wait.unwrap_or(0)).min(LONGEST_WAIT);
+    let mut newest = app.engine.newest_cursor();
+    let mut stopping = app.stopping.clone();
+    loop {
+        newest.borrow_and_update();
+        let page = place.read(&app, limit).await?;
+        if let Some(gone_until) = page.gone_until {
+            return Err(pruned(place.after, gone_until));
+        }
+        let answer = Json(Changes { changes: page.changes, next: page.next.0 });
+        if !answer.changes.is_empty() {
+            return Ok(answer);
+        }
+        tokio::select! {
+            biased;
+            () = tokio::time::sleep_until(deadline) => return Ok(answer),
+            _ = stopping.wait_for(|is_stopping| *is_stopping) => return Ok(answer),
+            Ok(()) = newest.changed() => {}
+        }
+    }
+}
+
+fn pruned(after: Cursor, gone_until: Cursor) -> Failure {
+    Failure::new(
+        StatusCode::GONE,
+        "cursor_pruned",
+        format!("changes after {after} up to {gone_until} have been removed"),
+        format!("go on with after={gone_until}"),
+    )
+    .resume_after(gone_until.0)
+}

@@ -1,0 +1,58 @@
+//! `/api/v1/openapi.json`: the routes as their own declarations describe them, and what they have in common.
+
+use axum::Router;
+use axum::http::header;
+use axum::routing::get;
+use utoipa::openapi::path::{Operation, PathItem};
+use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, SecurityScheme};
+use utoipa::openapi::{
+    ComponentsBuilder, Content, InfoBuilder, OpenApi, Ref, ResponseBuilder, Server as ServerUrl,
+};
+use utoipa::{PartialSchema, ToSchema};
+
+use crate::app::App;
+use crate::failure::{Problem, Told};
+
+/// The route that gives the document.
+pub(super) fn router(routes: OpenApi) -> Router<App> {
+    let text = described(routes).to_json().expect("a document of plain values can be written as JSON");
+    let text = bytes::Bytes::from(text);
+    let answer = move || async move { ([(header::CONTENT_TYPE, "application/json")], text) };
+    Router::new().route("/openapi.json", get(answer))
+}
+
+fn described(mut routes: OpenApi) -> OpenApi {
+    routes.info = InfoBuilder::new()
+        .title("Dunlin")
+        .version(env!("CARGO_PKG_VERSION"))
+        .description(Some("Sources that can only be pulled, as a stream of changes."))
+        .build();
+    routes.servers = Some(vec![ServerUrl::new("/api/v1")]);
+    routes.security = Some(vec![SecurityRequirement::new("token", [""; 0])]);
+    let mut shared = OpenApi::default();
+    shared.components = Some(
+        ComponentsBuilder::new()
+            .schema(Problem::name(), Problem::schema())
+            .schema(Told::name(), Told::schema())
+            .security_scheme("token", SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)))
+            .build(),
+    );
+    for item in routes.paths.paths.values_mut() {
+        operations(item).for_each(can_fail);
+    }
+    routes.merge_from(shared)
+}
+
+fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
+    [&mut item.get, &mut item.post, &mut item.put, &mut item.patch, &mut item.delete].into_iter().flatten()
+}
+
+/// Every error has the same form, so that no route has to say it.
+fn can_fail(operation: &mut Operation) {
+    let problem = Content::new(Some(Ref::from_schema_name(Problem::name())));
+    let response = ResponseBuilder::new()
+        .description("What went wrong, and what to try")
+        .content("application/json", problem)
+        .build();
+    operation.responses.responses.insert("default".to_owned(), response.into());
+}

@@ -1,0 +1,64 @@
+//! Whether all is well, for whoever supervises the service, and figures for Prometheus. Needs no token: nothing here names
+//! a source.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::IntoResponse;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::app::App;
+use crate::clock::now;
+use crate::failure::Failure;
+
+/// All is well.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Well {
+    #[schema(value_type = String, example = "ok")]
+    status: &'static str,
+}
+
+/// Whether decisions are being made. If not, a restart may help.
+#[utoipa::path(get, path = "/healthz", tag = "service", security(()),
+    responses((status = 200, body = Well), (status = 503, description = "Not alive")))]
+pub(super) async fn alive(State(app): State<App>) -> Result<Json<Well>, Failure> {
+    let health = app.engine.health();
+    if health.is_alive(now()) {
+        return Ok(Json(Well { status: "ok" }));
+    }
+    let message = if health.is_stopping { "the engine is stopping" } else { "the engine makes no decisions" };
+    Err(Failure::busy("not_alive", message, "look at the log; restart the service if this stays"))
+}
+
+/// Whether everything works that should. If not, a restart will not help.
+#[utoipa::path(get, path = "/readyz", tag = "service", security(()),
+    responses((status = 200, body = Well), (status = 503, description = "Not ready")))]
+pub(super) async fn ready(State(app): State<App>) -> Result<Json<Well>, Failure> {
+    let health = app.engine.health();
+    if health.is_well(now()) && !*app.stopping.borrow() {
+        return Ok(Json(Well { status: "ok" }));
+    }
+    let store = health.store_trouble.map(|trouble| format!("the store cannot be written: {trouble}"));
+    let network = health.network_trouble.map(|trouble| format!("nothing can be fetched: {trouble}"));
+    let message = store.or(network).unwrap_or_else(|| "the engine makes no decisions".to_owned());
+    Err(Failure::busy("not_ready", &message, "free disk space, or mend the network, as the message says"))
+}
+
+/// Counters and gauges.
+#[utoipa::path(get, path = "/metrics", tag = "service", security(()),
+    responses((status = 200, content_type = "text/plain", body = String)))]
+pub(super) async fn metrics(
+    State(app): State<App>,
+    headers: HeaderMap,
+) -> Result<impl IntoResponse, Failure> {
+    let text = app.served.written(app.engine.figures());
+    let text = text.map_err(|_| Failure::internal("the figures could not be written"))?;
+    let accepted = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or("");
+    let content_type = if accepted.contains("application/openmetrics-text") {
+        "application/openmetrics-text; version=1.0.0; charset=utf-8"
+    } else {
+        "text/plain; version=0.0.4; charset=utf-8"
+    };
+    Ok((StatusCode::OK, [(header::CONTENT_TYPE, content_type)], text))
+}

@@ -1,0 +1,172 @@
+//! Sources: listed, added (one or many), shown, changed, paused, removed.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::IntoResponse;
+use dunlin_store::{Error as StoreError, Source, SourceId, SourceQuery};
+use futures_util::StreamExt;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::app::App;
+use crate::clock::now;
+use crate::failure::{Failure, Told};
+use crate::given::GivenSource;
+use crate::input::{Body, Id, Params, or_empty, page_size};
+use crate::shown::source::ShownSource;
+
+/// Additions of one bulk call that are under way at one time; the store writes those that wait together.
+const BULK_AT_ONE_TIME: usize = 16;
+
+/// Which sources to list.
+#[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Which {
+    /// Those after this one: `next` of the page before.
+    #[serde(deserialize_with = "or_empty")]
+    after: Option<i64>,
+    /// At most this many; up to 1000, 100 when left out.
+    #[serde(deserialize_with = "or_empty")]
+    limit: Option<u32>,
+    /// Only those with this tag.
+    #[serde(deserialize_with = "or_empty")]
+    tag: Option<String>,
+    /// Only those at this address.
+    #[serde(deserialize_with = "or_empty")]
+    url: Option<String>,
+}
+
+/// A page of sources.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Sources {
+    sources: Vec<ShownSource>,
+    /// To be sent as `after` for the next page; null when this is the last.
+    next: Option<i64>,
+}
+
+/// Lists sources by number.
+#[utoipa::path(get, path = "/sources", tag = "sources", params(Which), responses((status = 200, body = Sources)))]
+pub(super) async fn list(
+    State(app): State<App>,
+    Params(which): Params<Which>,
+) -> Result<Json<Sources>, Failure> {
+    let limit = page_size(which.limit, 100, 1_000);
+    let query = SourceQuery { after: which.after.map(SourceId), url: which.url, tag: which.tag, limit };
+    let sources = app.with_store(move |store| store.sources(&query)).await?;
+    let is_full = sources.len() == limit as usize;
+    let next = sources.last().filter(|_| is_full).map(|source| source.id.0);
+    Ok(Json(Sources { sources: sources.into_iter().map(ShownSource::from).collect(), next }))
+}
+
+/// Watches a source from now on.
+#[utoipa::path(post, path = "/sources", tag = "sources", request_body = GivenSource,
+    responses((status = 201, body = ShownSource)))]
+pub(super) async fn add(
+    State(app): State<App>,
+    Body(given): Body<GivenSource>,
+) -> Result<impl IntoResponse, Failure> {
+    let source = add_one(&app, given).await?;
+    let location = format!("/api/v1/sources/{}", source.id);
+    Ok((StatusCode::CREATED, [(header::LOCATION, location)], Json(ShownSource::from(source))))
+}
+
+async fn add_one(app: &App, given: GivenSource) -> Result<Source, Failure> {
+    let pause = given.is_paused();
+    let source = app.engine.add_source(given.into_new(now())?).await?;
+    if !pause {
+        return Ok(source);
+    }
+    let edit = dunlin_store::SourceEdit { paused: Some(Some(now())), ..Default::default() };
+    Ok(app.engine.edit_source(source.id, edit).await?)
+}
+
+/// Sources to add.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct GivenMany {
+    sources: Vec<GivenSource>,
+}
+
+/// What came of each, in the order given.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct AddedMany {
+    results: Vec<Added>,
+    /// How many were added.
+    added: usize,
+}
+
+/// What came of one of many.
+#[derive(Debug, Serialize, ToSchema)]
+struct Added {
+    /// What adding it alone would have answered.
+    status: u16,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<ShownSource>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<Told>,
+}
+
+/// Adds many sources, each by itself: one that cannot be added does not keep the others out.
+#[utoipa::path(post, path = "/sources/bulk", tag = "sources", request_body = GivenMany,
+    responses((status = 200, body = AddedMany)))]
+pub(super) async fn add_many(
+    State(app): State<App>,
+    Body(given): Body<GivenMany>,
+) -> Result<Json<AddedMany>, Failure> {
+    let most = app.options.max_bulk;
+    if given.sources.len() > most {
+        let message = format!("sources: {} are too many for one call", given.sources.len());
+        return Err(Failure::bad_value(message, format!("send at most {most} at a time")));
+    }
+    let adding = futures_util::stream::iter(given.sources).map(|source| add_one(&app, source));
+    let results: Vec<Added> = adding
+        .buffered(BULK_AT_ONE_TIME)
+        .map(|added| match added {
+            Ok(source) => Added { status: 201, source: Some(source.into()), error: None },
+            Err(failure) => {
+                Added { status: failure.status().as_u16(), source: None, error: Some(failure.into_told()) }
+            }
+        })
+        .collect()
+        .await;
+    let added = results.iter().filter(|result| result.source.is_some()).count();
+    Ok(Json(AddedMany { results, added }))
+}
+
+/// Shows a source.
+#[utoipa::path(get, path = "/sources/{id}", tag = "sources", params(("id" = i64, Path)),
+    responses((status = 200, body = ShownSource)))]
+pub(super) async fn show(State(app): State<App>, Id(id): Id) -> Result<Json<ShownSource>, Failure> {
+    Ok(Json(find(&app, SourceId(id)).await?.into()))
+}
+
+/// The source, or the failure that says there is none.
+pub(super) async fn find(app: &App, id: SourceId) -> Result<Source, Failure> {
+    app.with_store(move |store| store.source(id)?.ok_or(StoreError::NoSuchSource(id))).await
+}
+
+/// Changes a source; also pauses and resumes it.
+#[utoipa::path(patch, path = "/sources/{id}", tag = "sources", params(("id" = i64, Path)),
+    request_body = GivenSource, responses((status = 200, body = ShownSource)))]
+pub(super) async fn edit(
+    State(app): State<App>,
+    Id(id): Id,
+    Body(given): Body<GivenSource>,
+) -> Result<Json<ShownSource>, Failure> {
+    // Two edits of one recipe at the same time would lose one of them.
+    let editing = app.editing.lock().await;
+    let present = find(&app, SourceId(id)).await?;
+    let edit = given.into_edit(&present, now())?;
+    let source = app.engine.edit_source(SourceId(id), edit).await?;
+    drop(editing);
+    Ok(Json(source.into()))
+}
+
+/// Forgets a source and everything captured from it.
+#[utoipa::path(delete, path = "/sources/{id}", tag = "sources", params(("id" = i64, Path)),
+    responses((status = 204)))]
+pub(super) async fn remove(State(app): State<App>, Id(id): Id) -> Result<StatusCode, Failure> {
+    app.engine.remove_source(SourceId(id)).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,81 @@
+//! The budget, and the decisions that spend it.
+
+use axum::Json;
+use axum::extract::State;
+use dunlin_store::{DecisionId, DecisionQuery, Error as StoreError, SourceId};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::app::App;
+use crate::failure::Failure;
+use crate::input::{Body, Params, or_empty, page_size};
+use crate::shown::budget::{NewBudget, ShownBudget, ShownDecision};
+
+/// Says how the budget is used.
+#[utoipa::path(get, path = "/budget", tag = "budget", responses((status = 200, body = ShownBudget)))]
+pub(super) async fn budget(State(app): State<App>) -> Json<ShownBudget> {
+    Json(app.engine.budget().await.into())
+}
+
+/// Sets the budget for all sources, for now and after every restart.
+#[utoipa::path(put, path = "/budget", tag = "budget", request_body = NewBudget,
+    responses((status = 200, body = ShownBudget)))]
+pub(super) async fn set_budget(
+    State(app): State<App>,
+    Body(new): Body<NewBudget>,
+) -> Result<Json<ShownBudget>, Failure> {
+    app.engine.set_budget(new.pace()?).await?;
+    Ok(budget(State(app)).await)
+}
+
+/// Which decisions to list.
+#[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Which {
+    /// Only those about this source.
+    #[serde(deserialize_with = "or_empty")]
+    source: Option<i64>,
+    /// Those after this one: `next` of the page before.
+    #[serde(deserialize_with = "or_empty")]
+    after: Option<i64>,
+    /// At most this many; up to 1000, 100 when left out.
+    #[serde(deserialize_with = "or_empty")]
+    limit: Option<u32>,
+}
+
+/// A page of decisions.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Decisions {
+    decisions: Vec<ShownDecision>,
+    /// To be sent as `after` for what follows, now or later; null when nothing has been decided yet.
+    next: Option<i64>,
+}
+
+/// Lists decisions in the order in which they were taken.
+#[utoipa::path(get, path = "/decisions", tag = "budget", params(Which),
+    responses((status = 200, body = Decisions)))]
+pub(super) async fn decisions(
+    State(app): State<App>,
+    Params(which): Params<Which>,
+) -> Result<Json<Decisions>, Failure> {
+    let query = DecisionQuery {
+        source: which.source.map(SourceId),
+        after: which.after.map(DecisionId),
+        ..DecisionQuery::first(page_size(which.limit, 100, 1_000))
+    };
+    let read = app.with_store(move |store| {
+        let mut query = query;
+        loop {
+            let rows = store.decisions(&query)?;
+            let is_last = rows.len() < query.limit as usize;
+            query.after = rows.last().map(|row| row.id).or(query.after);
+            let decisions: Vec<_> = rows.into_iter().filter_map(ShownDecision::of).collect();
+            // A page of nothing but rows for replays would look like the end.
+            if is_last || !decisions.is_empty() {
+                return Ok::<_, StoreError>((decisions, query.after));
+            }
+        }
+    });
+    let (decisions, next) = read.await?;
+    Ok(Json(Decisions { decisions, next: next.map(|id| id.0) }))
+}

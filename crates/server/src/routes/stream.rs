@@ -1,0 +1,171 @@
+//! Changes as Server-Sent Events: each once, in order, from where the reader left off.
+//!
+//! Invariant: a stream holds at most one page. The next one is read when the connection has taken the last, so a slow
+//! reader costs no memory; it falls behind in the store, which is where the changes are.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, header};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use dunlin_store::{Cursor, SourceId};
+use futures_util::stream;
+use serde::Deserialize;
+use tokio::sync::{OwnedSemaphorePermit, watch};
+
+use crate::app::App;
+use crate::failure::Failure;
+use crate::input::{Params, or_empty};
+use crate::pages::{Page, Place};
+use crate::shown::change::ShownChange;
+
+/// Changes read at a time.
+const PAGE: u32 = 100;
+
+/// How long to wait after the store failed before asking it again.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Which changes to follow.
+#[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Which {
+    /// From after this cursor on; `Last-Event-ID` goes before it. From now on when both are left out.
+    #[serde(deserialize_with = "or_empty")]
+    after: Option<i64>,
+    /// Only changes of this source.
+    #[serde(deserialize_with = "or_empty")]
+    source: Option<i64>,
+}
+
+/// Follows changes as Server-Sent Events. The id of an event is its cursor; an event `change` has a change as its data; an
+/// event `gap` says that changes have been removed that the reader has not seen.
+#[utoipa::path(get, path = "/stream", tag = "changes",
+    params(Which, ("Last-Event-ID" = Option<i64>, Header, description = "The last cursor that was seen")),
+    responses((status = 200, content_type = "text/event-stream", body = ShownChange)))]
+pub(super) async fn follow(
+    State(app): State<App>,
+    Params(which): Params<Which>,
+    headers: HeaderMap,
+) -> Result<Response, Failure> {
+    let place = |after| Place { after, source: which.source.map(SourceId) };
+    let permit = app.streams.clone().try_acquire_owned().map_err(|_| {
+        let hint = "close one, come back later, or start the server with room for more";
+        Failure::busy("too_many_streams", "as many streams are open as there may be", hint)
+    })?;
+    let mut first = "retry: 1000\n".to_owned();
+    let after = if let Some(after) = last_event(&headers)?.or(which.after) {
+        // Whatever is wrong with the place is told before the stream begins.
+        place(Cursor(after)).read(&app, 1).await?;
+        Cursor(after)
+    } else {
+        let newest = app.with_store(|store| store.cursor_range()).await?.newest;
+        // So that whoever is cut off before the first event does not miss it.
+        first = format!("{first}id: {newest}\n");
+        newest
+    };
+    let follower = Follower {
+        place: place(after),
+        newest: app.engine.newest_cursor(),
+        stopping: app.stopping.clone(),
+        first: Some(first + "\n"),
+        open: Open::new(app, permit),
+    };
+    let body = Body::from_stream(stream::unfold(follower, |mut follower| async move {
+        let text = follower.next().await?;
+        Some((Ok::<_, std::convert::Infallible>(Bytes::from(text)), follower))
+    }));
+    Ok(([(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-store")], body)
+        .into_response())
+}
+
+fn last_event(headers: &HeaderMap) -> Result<Option<i64>, Failure> {
+    let Some(value) = headers.get("last-event-id") else { return Ok(None) };
+    let number = value.to_str().ok().map(str::trim).filter(|text| !text.is_empty()).map(str::parse);
+    match number {
+        None => Ok(None),
+        Some(Ok(number)) if number >= 0 => Ok(Some(number)),
+        Some(_) => Err(Failure::bad_parameter("Last-Event-ID: not a cursor")),
+    }
+}
+
+/// A place among the streams that may be open, given back when the stream ends.
+struct Open {
+    app: App,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Open {
+    fn new(app: App, permit: OwnedSemaphorePermit) -> Self {
+        app.served.open_streams.inc();
+        Self { app, _permit: permit }
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.app.served.open_streams.dec();
+    }
+}
+
+struct Follower {
+    place: Place,
+    newest: watch::Receiver<Cursor>,
+    stopping: watch::Receiver<bool>,
+    first: Option<String>,
+    open: Open,
+}
+
+impl Follower {
+    /// What to send next; `None` at the end.
+    async fn next(&mut self) -> Option<String> {
+        if let Some(first) = self.first.take() {
+            return Some(first);
+        }
+        while !*self.stopping.borrow() {
+            self.newest.borrow_and_update();
+            let patience = match self.place.read(&self.open.app, PAGE).await {
+                Ok(page) => {
+                    let text = events(self.place.after, &page);
+                    self.place.after = page.next;
+                    self.open.app.served.streamed.inc_by(page.changes.len() as u64);
+                    if !text.is_empty() {
+                        return Some(text);
+                    }
+                    self.open.app.options.keep_alive
+                }
+                // The reader keeps its place. It is told nothing: nothing it could do would help.
+                Err(_) => PAUSE,
+            };
+            tokio::select! {
+                biased;
+                _ = self.stopping.wait_for(|is_stopping| *is_stopping) => return None,
+                Ok(()) = self.newest.changed() => {}
+                () = tokio::time::sleep(patience) => return Some(": still here\n\n".to_owned()),
+            }
+        }
+        None
+    }
+}
+
+/// A page as events.
+fn events(after: Cursor, page: &Page) -> String {
+    let mut text = String::new();
+    if let Some(until) = page.gone_until {
+        let data = serde_json::json!({ "after": after.0, "resume_after": until.0 });
+        append(&mut text, until.0, "gap", &data.to_string());
+    }
+    for change in &page.changes {
+        // A change is plain values, which can always be written; without line breaks, so it is one line of data.
+        let data = serde_json::to_string(change).unwrap_or_default();
+        append(&mut text, change.cursor, "change", &data);
+    }
+    text
+}
+
+fn append(text: &mut String, id: i64, event: &str, data: &str) {
+    // Writing to a string cannot fail.
+    let _ = write!(text, "id: {id}\nevent: {event}\ndata: {data}\n\n");
+}

@@ -1,0 +1,75 @@
+//! API tokens through the API itself: the store belongs to the running service, so nobody else can add one meanwhile.
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::app::App;
+use crate::clock::{now, written};
+use crate::failure::Failure;
+use crate::input::Body;
+use crate::tokens;
+
+/// The tokens there are, without their secrets.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Tokens {
+    tokens: Vec<ShownToken>,
+}
+
+/// A token without its secret.
+#[derive(Debug, Serialize, ToSchema)]
+struct ShownToken {
+    name: String,
+    #[schema(format = DateTime)]
+    created_at: String,
+}
+
+/// Lists tokens by name.
+#[utoipa::path(get, path = "/tokens", tag = "tokens", responses((status = 200, body = Tokens)))]
+pub(super) async fn list(State(app): State<App>) -> Result<Json<Tokens>, Failure> {
+    let tokens = app.with_store(tokens::list).await?.into_iter();
+    let shown = tokens.map(|token| ShownToken { name: token.name, created_at: written(token.created) });
+    Ok(Json(Tokens { tokens: shown.collect() }))
+}
+
+/// A token to be made.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct GivenToken {
+    /// What it is for: 1 to 40 letters, digits, dots or hyphens.
+    name: String,
+}
+
+/// A new token.
+#[derive(Serialize, ToSchema)]
+pub(super) struct NewToken {
+    name: String,
+    /// Shown this once.
+    token: String,
+    #[schema(format = DateTime)]
+    created_at: String,
+}
+
+/// Makes a token. It is shown this once.
+#[utoipa::path(post, path = "/tokens", tag = "tokens", request_body = GivenToken,
+    responses((status = 201, body = NewToken)))]
+pub(super) async fn create(
+    State(app): State<App>,
+    Body(GivenToken { name }): Body<GivenToken>,
+) -> Result<(StatusCode, Json<NewToken>), Failure> {
+    let (created, given) = (now(), name.clone());
+    let editing = app.editing.lock().await;
+    let token = app.with_store(move |store| tokens::create(store, &given, created)).await?;
+    drop(editing);
+    Ok((StatusCode::CREATED, Json(NewToken { name, token, created_at: written(created) })))
+}
+
+/// Makes a token worthless from now on. Streams that it opened go on until they are closed.
+#[utoipa::path(delete, path = "/tokens/{name}", tag = "tokens", params(("name" = String, Path)),
+    responses((status = 204)))]
+pub(super) async fn revoke(State(app): State<App>, Path(name): Path<String>) -> Result<StatusCode, Failure> {
+    app.with_store(move |store| tokens::revoke(store, &name)).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

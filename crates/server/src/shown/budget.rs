@@ -1,0 +1,135 @@
+//! The budget as clients see and set it, and the decisions that spend it.
+
+use dunlin_engine::journal::ProbeFigures;
+use dunlin_engine::{BudgetReport, HostUse, Pace};
+use dunlin_store::Decision;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::clock::written;
+use crate::failure::Failure;
+
+/// How the budget is used.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ShownBudget {
+    /// Probes per second over all sources.
+    per_second: f64,
+    /// Probes per second of one host; null when only politeness limits them.
+    host_per_second: Option<f64>,
+    /// What a look had to be worth when the last one was chosen.
+    price: f64,
+    /// Probes taken.
+    used: ShownUse,
+    /// Probes under way.
+    in_flight: u32,
+    max_in_flight: u32,
+    /// The hosts asked most in the last day.
+    hosts: Vec<ShownHost>,
+}
+
+/// Probes taken in the last minute, hour and day.
+#[derive(Debug, Serialize, ToSchema)]
+struct ShownUse {
+    minute: u64,
+    hour: u64,
+    day: u64,
+}
+
+/// One host's part.
+#[derive(Debug, Serialize, ToSchema)]
+struct ShownHost {
+    host: String,
+    sources: u32,
+    /// Probes in the last hour and day.
+    hour: u64,
+    day: u64,
+    /// Not to be asked before this instant.
+    #[schema(format = DateTime)]
+    held_until: Option<String>,
+}
+
+impl From<BudgetReport> for ShownBudget {
+    fn from(report: BudgetReport) -> Self {
+        Self {
+            per_second: report.pace.per_second,
+            host_per_second: report.host_pace.map(|pace| pace.per_second),
+            price: report.price,
+            used: ShownUse { minute: report.used.minute, hour: report.used.hour, day: report.used.day },
+            in_flight: report.in_flight,
+            max_in_flight: report.max_in_flight,
+            hosts: report.hosts.into_iter().map(ShownHost::from).collect(),
+        }
+    }
+}
+
+impl From<HostUse> for ShownHost {
+    fn from(host: HostUse) -> Self {
+        Self {
+            host: host.place,
+            sources: host.sources,
+            hour: host.hour,
+            day: host.day,
+            held_until: host.held_until.map(written),
+        }
+    }
+}
+
+/// A budget to be set: exactly one of the fields.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(clippy::struct_field_names, reason = "they are the names in the JSON")]
+pub(crate) struct NewBudget {
+    per_second: Option<f64>,
+    per_minute: Option<f64>,
+    per_hour: Option<f64>,
+    per_day: Option<f64>,
+}
+
+impl NewBudget {
+    pub(crate) fn pace(&self) -> Result<Pace, Failure> {
+        let units = [
+            (self.per_second, 1.0),
+            (self.per_minute, 60.0),
+            (self.per_hour, 3_600.0),
+            (self.per_day, 86_400.0),
+        ];
+        let mut given = units.iter().filter_map(|(probes, seconds)| probes.map(|probes| probes / seconds));
+        match (given.next(), given.next()) {
+            (Some(per_second), None) => Ok(Pace { per_second }),
+            _ => Err(Failure::bad_value(
+                "the budget must be said in one way",
+                "send one of per_second, per_minute, per_hour, per_day",
+            )),
+        }
+    }
+}
+
+/// Why a probe was made.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ShownDecision {
+    id: i64,
+    #[schema(format = DateTime)]
+    at: String,
+    source: i64,
+    /// worth, spare, new, overdue or wanted.
+    reason: String,
+    /// What the look was worth.
+    value: Option<f64>,
+    /// What it had to be worth.
+    price: Option<f64>,
+}
+
+impl ShownDecision {
+    /// `None` for rows that are kept for replays and mean nothing to people.
+    pub(crate) fn of(row: Decision) -> Option<Self> {
+        let figures = ProbeFigures::read(&row.decision);
+        Some(Self {
+            id: row.id.0,
+            at: written(row.decision.at),
+            source: row.decision.source?.0,
+            reason: row.decision.reason,
+            value: figures.map(|figures| figures.value),
+            price: figures.map(|figures| figures.price),
+        })
+    }
+}

@@ -1,0 +1,131 @@
+//! Why a source is looked at when it is, and what is expected of it, as clients see it.
+
+use std::time::Duration;
+
+use dunlin_engine::journal::reason_word;
+use dunlin_engine::{Explained, Hold, Outlook, Reason, Standing};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::source::ShownSource;
+use crate::clock::written;
+
+/// Everything there is to say about one source.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ShownExplanation {
+    source: ShownSource,
+    /// `watched`, `under_way`, `paused` or `unusable`.
+    #[schema(value_type = String)]
+    standing: &'static str,
+    /// Why it is unusable.
+    standing_reason: Option<String>,
+    #[schema(format = DateTime)]
+    last_look: Option<String>,
+    /// Not to be looked at before this instant, after a failure.
+    #[schema(format = DateTime)]
+    not_before: Option<String>,
+    /// When the next look is expected; null when it cannot be said.
+    #[schema(format = DateTime)]
+    next_look: Option<String>,
+    /// Why it will be taken: worth, spare, new, overdue or wanted.
+    #[schema(value_type = String)]
+    reason: &'static str,
+    /// The same for people.
+    #[schema(value_type = String)]
+    because: &'static str,
+    /// What a look is worth now.
+    value: f64,
+    /// What it would have to be worth.
+    price: f64,
+    /// What keeps the host from being asked.
+    hold: Option<ShownHold>,
+    forecast: ShownForecast,
+}
+
+/// A host that is not asked at present.
+#[derive(Debug, Serialize, ToSchema)]
+struct ShownHold {
+    #[schema(format = DateTime)]
+    until: String,
+    reason: String,
+}
+
+/// What is expected of a source.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ShownForecast {
+    source: i64,
+    /// Changes per hour, now.
+    rate_per_hour: f64,
+    /// The chance that it has changed since the last look.
+    chance: f64,
+    /// How many changes' worth of evidence there is.
+    evidence: f64,
+    /// By how much the rate may well be larger than its mean.
+    hope: f64,
+    /// Changes expected in each of the next hours.
+    curve: Vec<ShownHour>,
+}
+
+/// One of the hours to come.
+#[derive(Debug, Serialize, ToSchema)]
+struct ShownHour {
+    #[schema(format = DateTime)]
+    from: String,
+    #[schema(format = DateTime)]
+    until: String,
+    /// Changes expected in it.
+    expected: f64,
+}
+
+impl From<Explained> for ShownExplanation {
+    fn from(explained: Explained) -> Self {
+        let (standing, standing_reason) = match explained.standing {
+            Standing::Watched => ("watched", None),
+            Standing::UnderWay => ("under_way", None),
+            Standing::Paused => ("paused", None),
+            Standing::Unusable { reason } => ("unusable", Some(reason)),
+        };
+        Self {
+            forecast: ShownForecast::new(explained.source.id.0, &explained.outlook),
+            source: explained.source.into(),
+            standing,
+            standing_reason,
+            last_look: explained.last_look.map(written),
+            not_before: explained.not_before.map(written),
+            next_look: explained.next_look.map(written),
+            reason: reason_word(explained.reason),
+            because: sentence(explained.reason),
+            value: explained.value,
+            price: explained.price,
+            hold: explained.hold.map(|Hold { until, reason }| ShownHold { until: written(until), reason }),
+        }
+    }
+}
+
+impl ShownForecast {
+    pub(crate) fn new(source: i64, outlook: &Outlook) -> Self {
+        let curve = outlook.ahead.iter().map(|hour| ShownHour {
+            from: written(hour.from),
+            until: written(hour.from.plus(Duration::from_hours(1))),
+            expected: hour.expected,
+        });
+        Self {
+            source,
+            rate_per_hour: outlook.rate * 3_600.0,
+            chance: outlook.chance,
+            evidence: outlook.evidence,
+            hope: outlook.hope,
+            curve: curve.collect(),
+        }
+    }
+}
+
+const fn sentence(reason: Reason) -> &'static str {
+    match reason {
+        Reason::Worth => "what a look is expected to bring is worth its price",
+        Reason::Spare => "nothing was worth more, and the budget would have gone unspent",
+        Reason::New => "it has never been seen",
+        Reason::Overdue => "it has not been looked at for as long as its terms allow",
+        Reason::Wanted => "someone asked for it",
+    }
+}

@@ -1,0 +1,108 @@
+//! How much one client may have: sizes, numbers, times. Each refusal says which limit it was.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use dunlin_server::Options;
+use hyper::Method;
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use crate::changes::{store_changes, stored_source};
+use crate::service::{Service, options};
+use crate::stream::figure;
+
+#[tokio::test]
+async fn bodies_are_bounded_and_must_be_json() {
+    let service = Service::start().await;
+    let client = &service.client;
+    let send = |body: Bytes| client.send(client.request(Method::POST, "/sources", body));
+    let large = format!("{{\"url\":\"{}\"}}", "x".repeat(1 << 20));
+    assert_eq!(send(large.into()).await.error(), (413, "too_large".to_owned()));
+    assert_eq!(send("{\"url\":".into()).await.error(), (400, "bad_json".to_owned()));
+    assert_eq!(send("{} {}".into()).await.error(), (400, "bad_json".to_owned()));
+    assert_eq!(send(Bytes::from_static(b"\xff\xfe")).await.error(), (400, "bad_json".to_owned()));
+    let deep = format!("{{\"url\":{}", "[".repeat(500_000));
+    assert!(matches!(send(deep.into()).await.error().0, 400 | 422));
+    let mut request = client.request(Method::POST, "/sources", "url=x".into());
+    request.headers_mut().insert("content-type", "application/x-www-form-urlencoded".parse().unwrap());
+    assert_eq!(client.send(request).await.error(), (415, "not_json".to_owned()));
+}
+
+#[tokio::test]
+async fn a_bulk_call_has_a_most() {
+    let service = Service::with(Options { max_bulk: 2, ..options() }).await;
+    let sources = vec![json!({ "url": service.site.url("/a"), "paused": true }); 3];
+    let answer = service.client.post("/sources/bulk", json!({ "sources": sources })).await;
+    assert_eq!(answer.error(), (422, "bad_value".to_owned()));
+    assert!(answer.text().contains("at most 2"), "{}", answer.text());
+    assert_eq!(service.client.get("/sources").await.json()["sources"], json!([]));
+}
+
+#[tokio::test]
+async fn one_stream_too_many_is_told_to_come_back() {
+    let service = Service::with(Options { max_streams: 1, ..options() }).await;
+    let follower = service.client.follow("", None).await;
+    let refused = service.client.get("/stream").await;
+    assert_eq!(refused.error(), (503, "too_many_streams".to_owned()));
+    assert_eq!(refused.header("retry-after"), "5");
+    drop(follower);
+    while figure(&service.client, "dunlin_http_open_streams").await > 0 {}
+    service.client.follow("", None).await;
+}
+
+#[tokio::test]
+async fn unknown_routes_and_methods_are_errors_like_all_others() {
+    let service = Service::start().await;
+    assert_eq!(service.client.get("/nothing").await.error(), (404, "no_such_route".to_owned()));
+    assert_eq!(service.client.put("/sources", json!({})).await.error(), (405, "wrong_method".to_owned()));
+    assert_eq!(service.client.get("/sources/x").await.error(), (400, "bad_parameter".to_owned()));
+    assert_eq!(service.client.get("/versions/1").await.error(), (404, "no_such_version".to_owned()));
+}
+
+/// Sends bytes and gives what comes back until the server closes.
+async fn raw(service: &Service, bytes: &[u8]) -> String {
+    let mut stream = TcpStream::connect(service.client.address).await.unwrap();
+    stream.write_all(bytes).await.unwrap();
+    let mut answer = Vec::new();
+    // A server that closes while we still send may reset the connection.
+    let _ = tokio::time::timeout(Duration::from_mins(1), stream.read_to_end(&mut answer)).await.unwrap();
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+#[tokio::test]
+async fn a_request_that_does_not_end_is_given_up() {
+    let service = Service::with(Options { request_time: Duration::from_millis(50), ..options() }).await;
+    let head = format!(
+        "POST /api/v1/sources HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {}\r\n\
+         content-type: application/json\r\ncontent-length: 10\r\nconnection: close\r\n\r\n{{",
+        service.client.token
+    );
+    let answer = raw(&service, head.as_bytes()).await;
+    assert!(answer.starts_with("HTTP/1.1 503") && answer.contains("timed_out"), "{answer}");
+}
+
+#[tokio::test]
+async fn heads_are_bounded() {
+    let service = Service::start().await;
+    let head =
+        format!("GET /healthz HTTP/1.1\r\nhost: localhost\r\nx-long: {}\r\n\r\n", "x".repeat(64 << 10));
+    let answer = raw(&service, head.as_bytes()).await;
+    assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 431"), "{answer}");
+    let lines = "x: y\r\n".repeat(200);
+    let answer =
+        raw(&service, format!("GET /healthz HTTP/1.1\r\nhost: localhost\r\n{lines}\r\n").as_bytes()).await;
+    assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 431"), "{answer}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_reader_that_stops_reading_loses_its_place_in_the_end() {
+    let service = Service::with(Options { stall_time: Duration::from_millis(50), ..options() }).await;
+    let source = stored_source(&*service.store);
+    store_changes(&*service.store, source, 4_000, &"x".repeat(8 << 10));
+    let mut follower = service.client.follow("?after=0", None).await;
+    follower.event().await.unwrap();
+    assert_eq!(figure(&service.client, "dunlin_http_open_streams").await, 1);
+    while figure(&service.client, "dunlin_http_open_streams").await > 0 {}
+}

@@ -1,0 +1,15 @@
+//! The server seen from outside: real sockets, a real engine, a real store, and a web site that changes.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod admission; // tokens, hosts, what is open to all
+mod changes; // the list: pages, waiting, cursors that are gone or ahead
+mod client; // asks, and follows streams
+mod limits; // sizes, numbers, times
+mod service; // store, engine and server in one
+mod site; // pages and feeds that change when told to
+mod sources; // adding, listing, changing, removing
+mod spending; // budget, decisions, explanations
+mod stopping; // requests finish, streams end
+mod stream; // each change once, in order, whatever breaks
+mod supervision; // health, figures, the OpenAPI document
+mod versions; // content, served safely; differences

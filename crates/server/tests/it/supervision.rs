@@ -1,0 +1,93 @@
+//! What supervisors and programs ask: health, figures, the document that describes everything.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::service::Service;
+
+#[tokio::test]
+async fn a_stopped_engine_is_neither_alive_nor_ready() {
+    let service = Service::start().await;
+    service.eventually("/readyz", |answer| answer["status"] == "ok").await;
+    let id = service.add_growing("a").await;
+    service.engine.stop().await.unwrap();
+    assert_eq!(service.client.get("/healthz").await.error(), (503, "not_alive".to_owned()));
+    assert_eq!(service.client.get("/readyz").await.error(), (503, "not_ready".to_owned()));
+    let refused = service.client.post(&format!("/sources/{id}/probe"), serde_json::json!({})).await;
+    assert_eq!(refused.error(), (503, "stopping".to_owned()));
+    assert_eq!(service.client.get("/changes").await.status, 200, "what is stored can still be read");
+}
+
+#[tokio::test]
+async fn figures_are_text_that_prometheus_reads() {
+    let service = Service::start().await;
+    service.add_growing("a").await;
+    service.changes(0, 3).await;
+    service.client.get("/nothing/that/exists").await;
+    let answer = service.client.get("/metrics").await;
+    assert_eq!(answer.header("content-type"), "text/plain; version=0.0.4; charset=utf-8");
+    let text = answer.text();
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let (name, value) = line.rsplit_once(' ').unwrap();
+        assert!(name.starts_with("dunlin_"), "{line}");
+        assert!(value.parse::<f64>().is_ok(), "{line}");
+    }
+    for name in
+        ["dunlin_probes_total", "dunlin_changes_total", "dunlin_sources", "dunlin_http_requests_total{"]
+    {
+        assert!(text.lines().any(|line| line.starts_with(name)), "{name} in {text}");
+    }
+    assert!(text.contains("route=\"/api/v1/sources\",method=\"POST\",status=\"201\""), "{text}");
+    assert!(!text.contains("exists"), "a client cannot make labels");
+    assert!(!text.contains("growing"), "nor can a site");
+}
+
+fn references(value: &Value, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                if let ("$ref", Some(target)) = (name.as_str(), value.as_str()) {
+                    found.insert(target.to_owned());
+                }
+                references(value, found);
+            }
+        }
+        Value::Array(values) => values.iter().for_each(|value| references(value, found)),
+        _ => {}
+    }
+}
+
+#[tokio::test]
+async fn the_document_describes_every_route_and_every_error() {
+    let service = Service::start().await;
+    let document = service.client.get("/openapi.json").await.json();
+    assert!(document["openapi"].as_str().unwrap().starts_with("3.1"), "{}", document["openapi"]);
+    let described: BTreeSet<String> = document["paths"]
+        .as_object()
+        .unwrap()
+        .iter()
+        .flat_map(|(path, item)| {
+            item.as_object().unwrap().keys().map(move |method| format!("{method} {path}"))
+        })
+        .collect();
+    let promised = "get /sources,post /sources,post /sources/bulk,get /sources/{id},patch /sources/{id},delete /sources/{id},\
+        get /sources/{id}/versions,get /sources/{id}/forecast,get /sources/{id}/explain,post /sources/{id}/probe,\
+        get /versions/{id},get /versions/{id}/content,get /versions/{id}/diff,get /changes,get /stream,get /budget,\
+        put /budget,get /decisions,get /tokens,post /tokens,delete /tokens/{name},get /healthz,get /readyz,get /metrics";
+    assert_eq!(described, promised.split(',').map(str::to_owned).collect());
+    for item in document["paths"].as_object().unwrap().values() {
+        for operation in item.as_object().unwrap().values() {
+            let problem = &operation["responses"]["default"]["content"]["application/json"]["schema"]["$ref"];
+            assert_eq!(problem, "#/components/schemas/Problem");
+        }
+    }
+    let mut found = BTreeSet::new();
+    references(&document, &mut found);
+    for reference in found {
+        let target = document.pointer(reference.trim_start_matches('#'));
+        assert!(target.is_some(), "{reference} leads nowhere");
+    }
+    assert_eq!(document["paths"]["/healthz"]["get"]["security"], serde_json::json!([{}]));
+    assert_eq!(document["security"], serde_json::json!([{ "token": [] }]));
+}
