@@ -15,6 +15,8 @@ pub(crate) enum Failure {
     Environment(String),
     /// Whoever read our output has had enough.
     ClosedPipe,
+    /// As much was done as was asked for.
+    Enough,
 }
 
 impl Failure {
@@ -27,7 +29,7 @@ impl Failure {
             Self::No(_) => 1,
             Self::Input(_) => 2,
             Self::Environment(_) => 3,
-            Self::ClosedPipe => 0,
+            Self::ClosedPipe | Self::Enough => 0,
         })
     }
 }
@@ -36,6 +38,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::No(message) | Self::Input(message) | Self::Environment(message) => f.write_str(message),
+            Self::Enough => f.write_str("done"),
             Self::ClosedPipe => f.write_str("standard output was closed"),
         }
     }
@@ -51,6 +54,51 @@ impl From<dunlin_lab::Error> for Failure {
             return Self::ClosedPipe;
         }
         if error.is_environment() { Self::Environment(message) } else { Self::Input(message) }
+    }
+}
+
+impl From<dunlin_store::Error> for Failure {
+    fn from(error: dunlin_store::Error) -> Self {
+        match error.fault() {
+            dunlin_store::Fault::User => Self::Input(error.to_string()),
+            _ => Self::Environment(error.to_string()),
+        }
+    }
+}
+
+impl From<dunlin_engine::Error> for Failure {
+    fn from(error: dunlin_engine::Error) -> Self {
+        match error.fault() {
+            dunlin_net::Fault::User => Self::Input(error.to_string()),
+            _ => Self::Environment(error.to_string()),
+        }
+    }
+}
+
+impl From<dunlin_server::Error> for Failure {
+    fn from(error: dunlin_server::Error) -> Self {
+        match error.fault() {
+            dunlin_net::Fault::User => Self::Input(error.to_string()),
+            _ => Self::Environment(error.to_string()),
+        }
+    }
+}
+
+impl From<dunlin_testbed::Error> for Failure {
+    fn from(error: dunlin_testbed::Error) -> Self {
+        match error {
+            dunlin_testbed::Error::Listen { .. } => Self::Environment(error.to_string()),
+            _ => Self::Input(error.to_string()),
+        }
+    }
+}
+
+impl From<dunlin_net::Error> for Failure {
+    fn from(error: dunlin_net::Error) -> Self {
+        match error.fault() {
+            dunlin_net::Fault::User => Self::Input(error.to_string()),
+            _ => Self::Environment(error.to_string()),
+        }
     }
 }
 

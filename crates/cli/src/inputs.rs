@@ -61,6 +61,13 @@ pub(crate) fn warn_if_never_affordable(costs: &Costs, names: &[String], budget: 
     }
 }
 
+/// A trace as it is in its file.
+pub(crate) fn trace_file(path: &Path) -> Result<TraceFile, Failure> {
+    let file = TraceFile::open(path)?;
+    warn(&file.warnings);
+    Ok(file)
+}
+
 /// Needs, ready to be scheduled.
 pub(crate) struct Intervals {
     pub(crate) file: IntervalsFile,
@@ -87,8 +94,7 @@ pub(crate) struct Trace {
 
 impl Trace {
     pub(crate) fn read(args: &TraceArgs) -> Result<Self, Failure> {
-        let file = TraceFile::open(&args.trace)?;
-        warn(&file.warnings);
+        let file = trace_file(&args.trace)?;
         let start = args.start.unwrap_or_else(|| file.default_start(args.chronon));
         let default_chronons = || file.default_chronons(start, args.chronon);
         let chronons = args.chronons.unwrap_or_else(default_chronons);

@@ -1,16 +1,27 @@
 //! The `dunlin` command. The only crate that prints, reads its arguments and picks exit codes.
 //!
-//! Exit codes: 0 done; 1 ran, but the answer is "no" (a budget was broken); 2 bad input or usage; 3 the
-//! environment failed (disk, permissions). A reader that closes the pipe early is no failure.
+//! Exit codes: 0 done; 1 ran, but the answer is "no" (a budget was broken, a check failed); 2 bad input or usage; 3 the
+//! environment failed (disk, permissions, network). A reader that closes the pipe early is no failure.
 #![expect(clippy::print_stderr, reason = "this is the crate that talks to people")]
 
 mod args;
+mod backend;
+mod completions;
+mod config;
+mod data_dir;
+mod doctor;
 mod failure;
 mod generate;
 mod inputs;
+mod lists;
+mod moments;
 mod output;
 mod score;
+mod serve;
 mod simulate;
+mod terminal;
+mod testbed;
+mod watching;
 mod workload;
 
 use std::process::ExitCode;
@@ -18,6 +29,10 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::failure::Failure;
+use crate::watching::edit::Deed;
+use crate::watching::{
+    add, budget, changes, diff, edit, explain, export, import, journal, show, sources, tail, token,
+};
 
 /// Turns web sources that can only be pulled into push streams, under a probe budget.
 #[derive(Debug, Parser)]
@@ -29,6 +44,50 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Run the service: watch sources, keep what changes, serve the API
+    Serve(serve::Serve),
+    /// Watch an address from now on
+    Add(add::Add),
+    /// Watch many addresses, from a list or OPML
+    Import(import::Import),
+    /// List what is watched, and how it fares
+    Sources(sources::Sources),
+    /// Change how a source is read or what it is worth
+    Edit(edit::Edit),
+    /// Leave sources alone for now
+    Pause(edit::Several),
+    /// Watch paused sources again
+    Resume(edit::Several),
+    /// Forget sources and everything captured from them
+    Remove(edit::Several),
+    /// Look at sources ahead of others, as soon as their hosts allow
+    Probe(edit::Several),
+    /// List what changed, by cursor
+    Changes(changes::Changes),
+    /// Show changes as they are caught
+    Tail(tail::Tail),
+    /// Show what a source said, in one version or the newest
+    Show(show::Show),
+    /// Compare two versions word by word
+    Diff(diff::Diff),
+    /// Say what is expected of a source, when it is looked at next, and why then
+    Explain(explain::Explain),
+    /// Show the probe budget and how it is spent, or set it
+    Budget(budget::Budget),
+    /// List why each probe was made
+    Decisions(journal::Decisions),
+    /// Take all recorded decisions again, and say whether they come out the same
+    Replay(journal::Replay),
+    /// Write sources or changes for other programs
+    Export(export::Export),
+    /// Make, list and revoke tokens for the API
+    #[command(subcommand)]
+    Token(token::Token),
+    /// Look at the configuration of the service
+    #[command(subcommand)]
+    Config(config::check::ConfigCommand),
+    /// Check that everything is as it should be, and say what to try where it is not
+    Doctor(doctor::Doctor),
     /// Run scheduling policies on needs, on a trace, or on made-up workloads
     #[command(subcommand)]
     Simulate(simulate::Simulate),
@@ -37,17 +96,54 @@ enum Command {
     Score(score::Score),
     /// Make up a workload or a trace
     Generate(generate::Generate),
+    /// Serve a trace as a real web site, to try monitors on
+    Testbed(testbed::Testbed),
+    /// Write completions for a shell
+    Completions(completions::Completions),
+}
+
+impl Command {
+    fn run(&self) -> Result<(), Failure> {
+        match self {
+            Self::Serve(command) => command.run(),
+            Self::Add(command) => command.run(),
+            Self::Import(command) => command.run(),
+            Self::Sources(command) => command.run(),
+            Self::Edit(command) => command.run(),
+            Self::Pause(command) => command.run(Deed::Pause),
+            Self::Resume(command) => command.run(Deed::Resume),
+            Self::Remove(command) => command.run(Deed::Remove),
+            Self::Probe(command) => command.run(Deed::Probe),
+            Self::Changes(command) => command.run(),
+            Self::Tail(command) => command.run(),
+            Self::Show(command) => command.run(),
+            Self::Diff(command) => command.run(),
+            Self::Explain(command) => command.run(),
+            Self::Budget(command) => command.run(),
+            Self::Decisions(command) => command.run(),
+            Self::Replay(command) => command.run(),
+            Self::Export(command) => command.run(),
+            Self::Token(command) => command.run(),
+            Self::Config(command) => command.run(),
+            Self::Doctor(command) => command.run(),
+            Self::Simulate(command) => command.run(),
+            Self::Score(command) => command.run(),
+            Self::Generate(command) => command.run(),
+            Self::Testbed(command) => command.run(),
+            Self::Completions(command) => command.run::<Cli>(),
+        }
+    }
+}
+
+/// Tells a person something that is not the answer: on standard error, so that the answer can be piped.
+fn note(text: &str) {
+    eprintln!("{text}");
 }
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    let done = match cli.command {
-        Command::Simulate(command) => command.run(),
-        Command::Score(command) => command.run(),
-        Command::Generate(command) => command.run(),
-    };
-    match done {
-        Ok(()) | Err(Failure::ClosedPipe) => ExitCode::SUCCESS,
+    match cli.command.run() {
+        Ok(()) | Err(Failure::ClosedPipe | Failure::Enough) => ExitCode::SUCCESS,
         Err(failure) => {
             eprintln!("error: {failure}");
             failure.exit_code()

@@ -21,6 +21,20 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Writes one line.
+pub(crate) fn print_line(line: &str) -> Result<(), Failure> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(format!("{line}\n").as_bytes())?;
+    Ok(stdout.flush()?)
+}
+
+/// Writes bytes as they are.
+pub(crate) fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(bytes)?;
+    Ok(stdout.flush()?)
+}
+
 /// Writes a title and a blank line.
 pub(crate) fn print_title(title: &str) -> Result<(), Failure> {
     Ok(io::stdout().write_all(format!("{title}\n\n").as_bytes())?)
@@ -28,14 +42,26 @@ pub(crate) fn print_title(title: &str) -> Result<(), Failure> {
 
 /// Writes a table: the first column to the left, the rest to the right.
 pub(crate) fn print_table(header: &[&str], rows: Vec<Vec<String>>) -> Result<(), Failure> {
+    print_aligned(header, rows, |column| if column == 0 { CellAlignment::Left } else { CellAlignment::Right })
+}
+
+/// Writes a table of words: every column to the left.
+pub(crate) fn print_table_left(header: &[&str], rows: Vec<Vec<String>>) -> Result<(), Failure> {
+    print_aligned(header, rows, |_| CellAlignment::Left)
+}
+
+fn print_aligned(
+    header: &[&str],
+    rows: Vec<Vec<String>>,
+    alignment: impl Fn(usize) -> CellAlignment,
+) -> Result<(), Failure> {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_header(header.to_vec());
     for row in rows {
         table.add_row(row);
     }
     for (i, column) in table.column_iter_mut().enumerate() {
-        let alignment = if i == 0 { CellAlignment::Left } else { CellAlignment::Right };
-        column.set_cell_alignment(alignment);
+        column.set_cell_alignment(alignment(i));
     }
     let lines: Vec<_> = table.lines().map(|line| line.trim_end().to_owned()).collect();
     io::stdout().write_all((lines.join("\n") + "\n").as_bytes())?;

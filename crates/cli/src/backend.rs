@@ -1,0 +1,83 @@
+//! What commands ask, whoever answers: a running service over HTTP, or a data directory that this process opens itself.
+//! Each command is written once, against [`Backend`].
+//!
+//! Invariant: both answer with the same [`records`].
+
+mod http;
+mod reach;
+pub(crate) mod records;
+mod store;
+
+pub(crate) use reach::{Access, ReachArgs};
+
+use serde_json::Value;
+
+use self::records::{
+    BudgetRecord, ChangePage, DecisionPage, SourceRecord, SourceWish, TokenRecord, VersionRecord,
+};
+use crate::failure::Failure;
+
+/// Which sources to list.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SourceFilter {
+    pub(crate) tag: Option<String>,
+    pub(crate) url: Option<String>,
+}
+
+/// Which changes to list.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ChangeFilter {
+    pub(crate) after: i64,
+    pub(crate) source: Option<i64>,
+    pub(crate) limit: u32,
+}
+
+/// Whoever answers.
+pub(crate) trait Backend {
+    /// Every source that fits, by number.
+    fn sources(&self, filter: &SourceFilter) -> Result<Vec<SourceRecord>, Failure>;
+    fn source(&self, id: i64) -> Result<SourceRecord, Failure>;
+    fn add(&self, wish: &SourceWish) -> Result<SourceRecord, Failure>;
+    fn edit(&self, id: i64, wish: &SourceWish) -> Result<SourceRecord, Failure>;
+    fn remove(&self, id: i64) -> Result<(), Failure>;
+    fn probe(&self, id: i64) -> Result<(), Failure>;
+    fn changes(&self, filter: ChangeFilter) -> Result<ChangePage, Failure>;
+    /// Tells changes as they come, after a place or from now on, until `tell` has had enough.
+    fn follow(&self, after: Option<i64>, source: Option<i64>, tell: &mut Telling<'_>) -> Result<(), Failure>;
+    /// The newest versions of a source, newest first.
+    fn versions(&self, source: i64, limit: u32) -> Result<Vec<VersionRecord>, Failure>;
+    fn version(&self, id: i64) -> Result<VersionRecord, Failure>;
+    fn content(&self, id: i64) -> Result<Vec<u8>, Failure>;
+    /// The forecast and what follows from it, as the API tells it.
+    fn explain(&self, id: i64) -> Result<Value, Failure>;
+    fn budget(&self) -> Result<BudgetRecord, Failure>;
+    fn set_budget(&self, per_second: f64) -> Result<(), Failure>;
+    /// Decisions about one source or about all, in the order in which they were taken.
+    fn decisions(&self, source: Option<i64>, after: i64, limit: u32) -> Result<DecisionPage, Failure>;
+    fn tokens(&self) -> Result<Vec<TokenRecord>, Failure>;
+    /// The new token, which cannot be asked for again.
+    fn create_token(&self, name: &str) -> Result<String, Failure>;
+    fn revoke_token(&self, name: &str) -> Result<(), Failure>;
+}
+
+/// Is told each change; an error ends the telling.
+pub(crate) type Telling<'t> = dyn FnMut(&records::ChangeRecord) -> Result<(), Failure> + 't;
+
+/// The source that a person means: a number, or an address.
+pub(crate) fn find_source(backend: &dyn Backend, which: &str) -> Result<SourceRecord, Failure> {
+    if let Ok(id) = which.parse() {
+        return backend.source(id);
+    }
+    let url = crate::lists::checked(which).map_err(|_| {
+        Failure::input(format!("`{which}` is neither the number nor the address of a source"))
+    })?;
+    let mut found = backend.sources(&SourceFilter { url: Some(url), tag: None })?;
+    match found.len() {
+        1 => Ok(found.remove(0)),
+        0 => Err(Failure::input(format!("no source has the address {which} (see `dunlin sources`)"))),
+        _ => {
+            let ids: Vec<String> = found.iter().map(|source| source.id.to_string()).collect();
+            Err(Failure::input(format!("sources {} have this address (give the number)", ids.join(", "))))
+        }
+    }
+}

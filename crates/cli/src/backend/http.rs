@@ -1,0 +1,311 @@
+//! Answers from a running service, over its API. Nothing but the given server is talked to, and redirects are not
+//! followed: the token goes nowhere else.
+
+use std::time::Duration;
+
+use dunlin_net::{Call, Client, Events, Guard, Method, Request, Settings};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+use url::Url;
+
+use super::records::{
+    BudgetRecord, ChangePage, ChangeRecord, DecisionPage, SourceRecord, SourceWish, TokenRecord,
+    VersionRecord,
+};
+use super::{Backend, ChangeFilter, SourceFilter, Telling};
+use crate::failure::Failure;
+
+/// The most that the API gives in one page.
+const PAGE: u32 = 1_000;
+
+/// A stream says that it is alive every few seconds; this much silence means that it is not.
+const SILENCE: Duration = Duration::from_mins(1);
+
+/// How long to wait before a broken stream is opened again.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// After so many failures in a row the service is taken for gone.
+const PATIENCE: u32 = 30;
+
+/// A service.
+pub(crate) struct HttpBackend {
+    client: Client,
+    base: Url,
+    token: String,
+    runtime: Runtime,
+}
+
+#[derive(Debug, Deserialize)]
+struct Problem {
+    error: Told,
+}
+
+#[derive(Debug, Deserialize)]
+struct Told {
+    message: String,
+    #[serde(default)]
+    hint: String,
+}
+
+impl HttpBackend {
+    pub(crate) fn new(server: &Url, token: &str) -> Result<Self, Failure> {
+        let host = server
+            .host_str()
+            .ok_or_else(|| Failure::input("--server: expected an address such as http://127.0.0.1:7171"))?;
+        let mut settings = Settings::default();
+        settings.guard = Guard::public_internet().allowing_host(host);
+        concat!("dunlin/", env!("CARGO_PKG_VERSION")).clone_into(&mut settings.user_agent);
+        let mut base = server.clone();
+        base.set_query(None);
+        base.set_fragment(None);
+        if !base.path().ends_with('/') {
+            base.set_path(&format!("{}/", base.path()));
+        }
+        let base = base.join("api/v1/").map_err(|error| Failure::input(format!("--server: {error}")))?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| Failure::Environment(format!("cannot start: {error}")))?;
+        Ok(Self { client: Client::new(settings)?, base, token: token.to_owned(), runtime })
+    }
+
+    fn url(&self, path: &str, query: &[(&str, String)]) -> Result<Url, Failure> {
+        let mut url = self.base.join(path).map_err(|error| Failure::input(format!("{path}: {error}")))?;
+        if !query.is_empty() {
+            url.query_pairs_mut().extend_pairs(query);
+        }
+        Ok(url)
+    }
+
+    fn bearer(&self) -> String {
+        format!("Bearer {}", self.token)
+    }
+
+    fn call(&self, method: Method, url: Url, body: Option<&Value>) -> Result<Vec<u8>, Failure> {
+        let mut call = Call::new(method, url).header("Authorization", &self.bearer())?;
+        if let Some(body) = body {
+            call = call.body("application/json", body.to_string())?;
+        }
+        let answer = self.runtime.block_on(self.client.call(call))?;
+        if answer.status.is_success() {
+            return Ok(answer.body.to_vec());
+        }
+        Err(self.refused(answer.status.as_u16(), &answer.body))
+    }
+
+    /// What the service says about a request that it does not grant.
+    fn refused(&self, status: u16, body: &[u8]) -> Failure {
+        let told = serde_json::from_slice::<Problem>(body).map(|problem| problem.error);
+        let message = match told {
+            Ok(Told { message, hint }) if hint.is_empty() => message,
+            Ok(Told { message, hint }) => format!("{message} ({hint})"),
+            Err(_) => format!("{} answered with status {status} (is it a Dunlin service?)", self.base),
+        };
+        match status {
+            500.. | 300..400 => Failure::Environment(message),
+            _ => Failure::Input(message),
+        }
+    }
+
+    fn get<T: DeserializeOwned>(&self, path: &str, query: &[(&str, String)]) -> Result<T, Failure> {
+        read(&self.call(Method::GET, self.url(path, query)?, None)?)
+    }
+
+    fn send<T: DeserializeOwned>(&self, method: Method, path: &str, body: &Value) -> Result<T, Failure> {
+        read(&self.call(method, self.url(path, &[])?, Some(body))?)
+    }
+
+    /// All pages of a list that is walked by `next`.
+    fn pages<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        name: &str,
+        query: &[(&str, String)],
+    ) -> Result<Vec<T>, Failure> {
+        let mut all = Vec::new();
+        let mut after = None;
+        loop {
+            let mut query = query.to_vec();
+            query.push(("limit", PAGE.to_string()));
+            query.extend(after.map(|after: i64| ("after", after.to_string())));
+            let page: Value = self.get(path, &query)?;
+            let rows: Vec<T> = part(&page, name)?;
+            let is_last = (rows.len() as u64) < u64::from(PAGE);
+            all.extend(rows);
+            after = page["next"].as_i64();
+            if is_last || after.is_none() {
+                return Ok(all);
+            }
+        }
+    }
+
+    /// Tells events until the stream breaks; gives why.
+    async fn listen(
+        &self,
+        after: &mut Option<i64>,
+        source: Option<i64>,
+        tell: &mut Telling<'_>,
+    ) -> Result<(), Failure> {
+        let query: Vec<_> = source.map(|source| ("source", source.to_string())).into_iter().collect();
+        let mut request = Request::new(self.url("stream", &query)?)
+            .header("Authorization", &self.bearer())?
+            .header("Accept", "text/event-stream")?;
+        if let Some(after) = after {
+            request = request.header("Last-Event-ID", &after.to_string())?;
+        }
+        let mut lines = self.client.lines(request, SILENCE).await?;
+        let status = lines.status();
+        if !status.is_success() {
+            return Err(self.refused(status.as_u16(), &lines.rest().await?));
+        }
+        let mut events = Events::default();
+        while let Some(line) = lines.next().await? {
+            let event = events.line(&line);
+            if line.is_empty() {
+                *after = events.last_id().and_then(|id| id.parse().ok()).or(*after);
+            }
+            match event {
+                Some(event) if event.name == "gap" => {
+                    crate::note("some changes were removed before they could be told here");
+                }
+                Some(event) => tell(&read::<ChangeRecord>(event.data.as_bytes())?)?,
+                None => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, Failure> {
+    serde_json::from_slice(body).map_err(|error| unexpected(&error))
+}
+
+fn unexpected(error: &serde_json::Error) -> Failure {
+    let why = format!("the service answered with something else than expected: {error}");
+    Failure::Environment(format!("{why} (is it of the same release?)"))
+}
+
+fn part<T: DeserializeOwned>(answer: &Value, name: &str) -> Result<T, Failure> {
+    T::deserialize(&answer[name]).map_err(|error| unexpected(&error))
+}
+
+impl Backend for HttpBackend {
+    fn sources(&self, filter: &SourceFilter) -> Result<Vec<SourceRecord>, Failure> {
+        let mut query = Vec::new();
+        query.extend(filter.tag.clone().map(|tag| ("tag", tag)));
+        query.extend(filter.url.clone().map(|url| ("url", url)));
+        self.pages("sources", "sources", &query)
+    }
+
+    fn source(&self, id: i64) -> Result<SourceRecord, Failure> {
+        self.get(&format!("sources/{id}"), &[])
+    }
+
+    fn add(&self, wish: &SourceWish) -> Result<SourceRecord, Failure> {
+        self.send(Method::POST, "sources", &json!(wish))
+    }
+
+    fn edit(&self, id: i64, wish: &SourceWish) -> Result<SourceRecord, Failure> {
+        self.send(Method::PATCH, &format!("sources/{id}"), &json!(wish))
+    }
+
+    fn remove(&self, id: i64) -> Result<(), Failure> {
+        self.call(Method::DELETE, self.url(&format!("sources/{id}"), &[])?, None).map(drop)
+    }
+
+    fn probe(&self, id: i64) -> Result<(), Failure> {
+        self.call(Method::POST, self.url(&format!("sources/{id}/probe"), &[])?, None).map(drop)
+    }
+
+    fn changes(&self, mut filter: ChangeFilter) -> Result<ChangePage, Failure> {
+        let mut whole = ChangePage { changes: Vec::new(), next: filter.after };
+        loop {
+            let limit = filter.limit.min(PAGE);
+            let mut query = vec![("limit", limit.to_string())];
+            // Left out, the list begins with the oldest that is still there.
+            query.extend((filter.after > 0).then(|| ("after", filter.after.to_string())));
+            query.extend(filter.source.map(|source| ("source", source.to_string())));
+            let page: ChangePage = self.get("changes", &query)?;
+            let n_changes = page.changes.len() as u32;
+            (whole.next, filter.after) = (page.next, page.next);
+            filter.limit = filter.limit.saturating_sub(n_changes);
+            whole.changes.extend(page.changes);
+            if n_changes < limit || filter.limit == 0 {
+                return Ok(whole);
+            }
+        }
+    }
+
+    fn follow(
+        &self,
+        mut after: Option<i64>,
+        source: Option<i64>,
+        tell: &mut Telling<'_>,
+    ) -> Result<(), Failure> {
+        let mut failures = 0;
+        self.runtime.block_on(async {
+            loop {
+                let before = after;
+                match self.listen(&mut after, source, tell).await {
+                    Ok(()) => {}
+                    Err(Failure::Environment(_)) if failures < PATIENCE => {}
+                    Err(other) => return Err(other),
+                }
+                failures = if after > before { 0 } else { failures + 1 };
+                tokio::time::sleep(PAUSE).await;
+            }
+        })
+    }
+
+    fn versions(&self, source: i64, limit: u32) -> Result<Vec<VersionRecord>, Failure> {
+        let path = format!("sources/{source}/versions");
+        let page: Value = self.get(&path, &[("limit", limit.min(PAGE).to_string())])?;
+        part(&page, "versions")
+    }
+
+    fn version(&self, id: i64) -> Result<VersionRecord, Failure> {
+        self.get(&format!("versions/{id}"), &[])
+    }
+
+    fn content(&self, id: i64) -> Result<Vec<u8>, Failure> {
+        self.call(Method::GET, self.url(&format!("versions/{id}/content"), &[])?, None)
+    }
+
+    fn explain(&self, id: i64) -> Result<Value, Failure> {
+        self.get(&format!("sources/{id}/explain"), &[])
+    }
+
+    fn budget(&self) -> Result<BudgetRecord, Failure> {
+        self.get("budget", &[])
+    }
+
+    fn set_budget(&self, per_second: f64) -> Result<(), Failure> {
+        self.send::<Value>(Method::PUT, "budget", &json!({ "per_second": per_second })).map(drop)
+    }
+
+    fn decisions(&self, source: Option<i64>, after: i64, limit: u32) -> Result<DecisionPage, Failure> {
+        let mut query = vec![("after", after.to_string()), ("limit", limit.min(PAGE).to_string())];
+        query.extend(source.map(|source| ("source", source.to_string())));
+        self.get("decisions", &query)
+    }
+
+    fn tokens(&self) -> Result<Vec<TokenRecord>, Failure> {
+        let page: Value = self.get("tokens", &[])?;
+        part(&page, "tokens")
+    }
+
+    fn create_token(&self, name: &str) -> Result<String, Failure> {
+        let made: Value = self.send(Method::POST, "tokens", &json!({ "name": name }))?;
+        made["token"].as_str().map(str::to_owned).ok_or_else(|| {
+            Failure::Environment("the service made no token (is it of the same release?)".to_owned())
+        })
+    }
+
+    fn revoke_token(&self, name: &str) -> Result<(), Failure> {
+        let mut url = self.url("tokens/", &[])?;
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.pop_if_empty().push(name);
+        }
+        self.call(Method::DELETE, url, None).map(drop)
+    }
+}

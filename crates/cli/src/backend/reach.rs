@@ -1,0 +1,93 @@
+//! Where a command's answers come from: the flags that say so, and the choice they lead to.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use dunlin_store::SqliteStore;
+use url::Url;
+
+use super::Backend;
+use super::http::HttpBackend;
+use super::records::SourceWish;
+use super::store::StoreBackend;
+use crate::config::{Effective, Flags};
+use crate::data_dir::Service;
+use crate::failure::Failure;
+
+/// Which service or data directory.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ReachArgs {
+    /// The data directory; a service that runs in it is asked, else its files are opened. Goes before --server
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+    /// Ask this service instead, by its address
+    #[arg(long, value_name = "URL", env = "DUNLIN_SERVER")]
+    server: Option<Url>,
+    /// Token for --server
+    #[arg(long, value_name = "T", env = "DUNLIN_TOKEN", hide_env_values = true)]
+    token: Option<String>,
+}
+
+/// What is wanted of a data directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    Read,
+    Write,
+}
+
+impl ReachArgs {
+    /// Finds out who answers.
+    pub(crate) fn open(&self, access: Access) -> Result<Box<dyn Backend>, Failure> {
+        // A data directory given by hand goes before a service from the environment.
+        if let (Some(server), None) = (&self.server, &self.data) {
+            let token = self.token.clone().ok_or_else(|| {
+                Failure::input("--server needs a token (give --token, or set DUNLIN_TOKEN; make one with `dunlin token create NAME`)")
+            })?;
+            return Ok(Box::new(HttpBackend::new(server, &token)?));
+        }
+        let effective = self.configuration()?;
+        let directory = &effective.config.data;
+        if let Some((service, token)) = Service::find(directory)? {
+            let server = Url::parse(&format!("http://{}/", service.reachable()))
+                .map_err(|error| Failure::Environment(format!("service.json: {error}")))?;
+            return Ok(Box::new(HttpBackend::new(&server, &token)?));
+        }
+        let store = match access {
+            Access::Read => SqliteStore::open_read_only(directory)?,
+            Access::Write => SqliteStore::open(directory)?,
+        };
+        Ok(Box::new(StoreBackend::new(store, &effective.config)))
+    }
+
+    /// Whether it is a data directory in which nothing has been stored yet.
+    pub(crate) fn is_empty(&self) -> Result<bool, Failure> {
+        if self.server.is_some() && self.data.is_none() {
+            return Ok(false);
+        }
+        let opened = SqliteStore::open_read_only(&self.configuration()?.config.data);
+        Ok(matches!(opened, Err(dunlin_store::Error::NoStore { .. })))
+    }
+
+    /// A wish for a new source, with what the configuration says about all of them.
+    pub(crate) fn with_defaults(&self, wish: SourceWish) -> Result<SourceWish, Failure> {
+        if self.server.is_some() && self.data.is_none() {
+            return Ok(wish);
+        }
+        let effective = self.configuration()?;
+        let config = &effective.config;
+        let set = |key: &str| effective.origins.contains_key(key);
+        Ok(SourceWish {
+            life: wish.life.or_else(|| set("defaults.life").then(|| config.life.to_string())),
+            urgency: wish.urgency.or_else(|| set("defaults.urgency").then(|| config.urgency.to_string())),
+            weight: wish.weight.or_else(|| set("defaults.weight").then_some(config.weight)),
+            ..wish
+        })
+    }
+
+    /// The configuration of the data directory.
+    pub(crate) fn configuration(&self) -> Result<Effective, Failure> {
+        let mut flags = Flags::default();
+        flags.set("--data", "data", self.data.as_ref().map(|data| data.display().to_string()));
+        Effective::read(&flags)
+    }
+}

@@ -1,0 +1,202 @@
+//! Sources, changes, versions as commands show them, and as the API tells them: one JSON for both.
+
+use dunlin_net::ShownUrl;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// A source. Whatever else the API tells is passed on in `--json`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct SourceRecord {
+    pub(crate) id: i64,
+    pub(crate) url: String,
+    pub(crate) kind: String,
+    #[serde(default)]
+    pub(crate) weight: f64,
+    #[serde(default)]
+    pub(crate) life: String,
+    #[serde(default)]
+    pub(crate) urgency: String,
+    #[serde(default)]
+    pub(crate) tags: Vec<String>,
+    #[serde(default)]
+    pub(crate) paused: bool,
+    pub(crate) state: StateRecord,
+    #[serde(default)]
+    pub(crate) selector: Option<String>,
+    #[serde(default)]
+    pub(crate) path: Option<String>,
+    #[serde(default)]
+    pub(crate) ignore_selectors: Vec<String>,
+    #[serde(default)]
+    pub(crate) ignore_patterns: Vec<String>,
+    #[serde(flatten)]
+    pub(crate) rest: serde_json::Map<String, Value>,
+}
+
+/// How a source fares.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct StateRecord {
+    /// `new`, `well`, `failing` or `refused`.
+    pub(crate) health: String,
+    #[serde(default)]
+    pub(crate) reason: String,
+    pub(crate) since: String,
+}
+
+impl SourceRecord {
+    /// Its address without what may be secret.
+    pub(crate) fn shown_url(&self) -> String {
+        shown(&self.url)
+    }
+
+    /// Its state in one word.
+    pub(crate) fn state_word(&self) -> &str {
+        if self.paused { "paused" } else { &self.state.health }
+    }
+}
+
+impl ChangeRecord {
+    /// The address of its source without what may be secret.
+    pub(crate) fn shown_url(&self) -> String {
+        shown(&self.url)
+    }
+}
+
+fn shown(url: &str) -> String {
+    url::Url::parse(url).map_or_else(|_| "(not an address)".to_owned(), |url| ShownUrl::of(&url).to_string())
+}
+
+/// What someone wants a source to be; what is `None` is left as it is, or as the defaults have it.
+#[derive(Debug, Clone, Default, Serialize)]
+pub(crate) struct SourceWish {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) url: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) kind: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) selector: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) path: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) ignore_selectors: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) weight: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) urgency: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) life: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) tags: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) paused: Option<bool>,
+}
+
+impl SourceWish {
+    /// Whether nothing is wanted.
+    pub(crate) fn is_empty(&self) -> bool {
+        serde_json::to_value(self).is_ok_and(|value| value.as_object().is_some_and(serde_json::Map::is_empty))
+    }
+}
+
+/// A change, as other programs rely on it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct ChangeRecord {
+    pub(crate) cursor: i64,
+    pub(crate) source: i64,
+    pub(crate) url: String,
+    pub(crate) detected_at: String,
+    /// The earliest and the latest time at which it can have happened; the earliest may be unknown.
+    pub(crate) happened_between: (Option<String>, String),
+    pub(crate) version: Option<i64>,
+    pub(crate) summary: String,
+    /// `added`, `edited`, `removed`.
+    #[serde(default)]
+    pub(crate) kind: String,
+    /// The item it happened to, if not the whole.
+    #[serde(default)]
+    pub(crate) item: Option<String>,
+}
+
+/// A page of changes.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct ChangePage {
+    pub(crate) changes: Vec<ChangeRecord>,
+    /// Where the next page begins: the last cursor of this one.
+    pub(crate) next: i64,
+}
+
+/// A version, without its content.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct VersionRecord {
+    pub(crate) id: i64,
+    pub(crate) source: i64,
+    pub(crate) captured_at: String,
+    #[serde(default)]
+    pub(crate) size: u64,
+    #[serde(default)]
+    pub(crate) media_type: String,
+}
+
+/// The budget, and how it is spent where a service runs that spends it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct BudgetRecord {
+    pub(crate) per_second: f64,
+    pub(crate) host_per_second: Option<f64>,
+    #[serde(flatten)]
+    pub(crate) spending: Option<SpendingRecord>,
+}
+
+/// How the budget is spent.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct SpendingRecord {
+    pub(crate) price: f64,
+    pub(crate) used: UsedRecord,
+    pub(crate) in_flight: u32,
+    pub(crate) max_in_flight: u32,
+    pub(crate) hosts: Vec<HostRecord>,
+}
+
+/// Probes taken, by how long ago.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct UsedRecord {
+    pub(crate) minute: u64,
+    pub(crate) hour: u64,
+    pub(crate) day: u64,
+}
+
+/// One host's part of the budget.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct HostRecord {
+    pub(crate) host: String,
+    pub(crate) sources: u32,
+    pub(crate) hour: u64,
+    pub(crate) day: u64,
+    pub(crate) held_until: Option<String>,
+}
+
+/// A line of the decision journal.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct DecisionRecord {
+    pub(crate) id: i64,
+    pub(crate) at: String,
+    pub(crate) source: i64,
+    pub(crate) reason: String,
+    /// What the look was worth, and what it had to be worth.
+    pub(crate) value: Option<f64>,
+    pub(crate) price: Option<f64>,
+}
+
+/// A page of the decision journal.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct DecisionPage {
+    pub(crate) decisions: Vec<DecisionRecord>,
+    /// Where the next page begins.
+    pub(crate) next: Option<i64>,
+}
+
+/// A token, without its secret.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct TokenRecord {
+    pub(crate) name: String,
+    pub(crate) created_at: String,
+}

@@ -1,0 +1,229 @@
+//! Answers from a data directory in which no service runs. What is written is checked as the engine checks it, and
+//! what is told has the form that the API gives it.
+
+use std::thread::sleep;
+use std::time::Duration;
+
+use dunlin_engine::{Pace, explain_stored, recipe};
+use dunlin_server::{offline, tokens};
+use dunlin_store::{
+    ChangeQuery, Cursor, DecisionId, DecisionQuery, Error, NewSource, SourceEdit, SourceId, SourceQuery,
+    SqliteStore, Store, VersionId, VersionQuery,
+};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::records::{
+    BudgetRecord, ChangePage, DecisionPage, SourceRecord, SourceWish, TokenRecord, VersionRecord,
+};
+use super::{Backend, ChangeFilter, SourceFilter, Telling};
+use crate::config::Config;
+use crate::failure::Failure;
+use crate::moments;
+
+/// Sources or changes read at a time.
+const PAGE: u32 = 1_000;
+
+/// How often a data directory is looked at for new changes.
+const POLL: Duration = Duration::from_millis(500);
+
+/// A data directory.
+pub(crate) struct StoreBackend {
+    store: SqliteStore,
+    settings: dunlin_engine::Settings,
+}
+
+impl StoreBackend {
+    pub(crate) fn new(store: SqliteStore, config: &Config) -> Self {
+        Self { store, settings: config.engine_settings() }
+    }
+
+    fn shown(&self, id: SourceId) -> Result<SourceRecord, Failure> {
+        let source = self.store.source(id)?.ok_or(Error::NoSuchSource(id))?;
+        told(offline::source(source))
+    }
+}
+
+/// What the API would say, as a record.
+fn told<T: DeserializeOwned>(value: Value) -> Result<T, Failure> {
+    serde_json::from_value(value).map_err(|error| {
+        Failure::Environment(format!(
+            "internal error: a record cannot be shown: {error} (please report this)"
+        ))
+    })
+}
+
+impl Backend for StoreBackend {
+    fn sources(&self, filter: &SourceFilter) -> Result<Vec<SourceRecord>, Failure> {
+        let mut all = Vec::new();
+        let mut query =
+            SourceQuery { after: None, url: filter.url.clone(), tag: filter.tag.clone(), limit: PAGE };
+        loop {
+            let page = self.store.sources(&query)?;
+            query.after = page.last().map(|source| source.id);
+            let is_last = (page.len() as u64) < u64::from(PAGE);
+            for source in page {
+                all.push(told(offline::source(source))?);
+            }
+            if is_last {
+                return Ok(all);
+            }
+        }
+    }
+
+    fn source(&self, id: i64) -> Result<SourceRecord, Failure> {
+        self.shown(SourceId(id))
+    }
+
+    fn add(&self, wish: &SourceWish) -> Result<SourceRecord, Failure> {
+        let source = offline::new_source(json!(wish), moments::now())?;
+        recipe::check(&source, &self.settings)?;
+        let id = self.store.add_source(source)?;
+        if wish.paused == Some(true) {
+            let edit = SourceEdit { paused: Some(Some(moments::now())), ..SourceEdit::default() };
+            self.store.edit_source(id, edit)?;
+        }
+        self.shown(id)
+    }
+
+    fn edit(&self, id: i64, wish: &SourceWish) -> Result<SourceRecord, Failure> {
+        let id = SourceId(id);
+        let present = self.store.source(id)?.ok_or(Error::NoSuchSource(id))?;
+        let edit = offline::source_edit(json!(wish), &present, moments::now())?;
+        let wanted = edited(present.spec.clone(), &edit);
+        // A source that the guard now refuses can still be paused, or found by another tag.
+        if wanted != present.spec {
+            recipe::check(&wanted, &self.settings)?;
+        }
+        told(offline::source(self.store.edit_source(id, edit)?))
+    }
+
+    fn remove(&self, id: i64) -> Result<(), Failure> {
+        let id = SourceId(id);
+        self.store.source(id)?.ok_or(Error::NoSuchSource(id))?;
+        Ok(self.store.remove_source(id)?)
+    }
+
+    fn probe(&self, _: i64) -> Result<(), Failure> {
+        Err(Failure::Environment("no service runs that could look (start it with `dunlin serve`)".to_owned()))
+    }
+
+    fn changes(&self, mut filter: ChangeFilter) -> Result<ChangePage, Failure> {
+        let mut whole = ChangePage { changes: Vec::new(), next: filter.after };
+        loop {
+            let limit = filter.limit.min(PAGE);
+            let query =
+                ChangeQuery { after: Cursor(filter.after), source: filter.source.map(SourceId), limit };
+            let page = self.store.changes(&query)?;
+            let n_changes = page.len() as u32;
+            if let Some(last) = page.last() {
+                (whole.next, filter.after) = (last.cursor.0, last.cursor.0);
+            }
+            for change in page {
+                whole.changes.push(told(offline::change(change))?);
+            }
+            filter.limit = filter.limit.saturating_sub(n_changes);
+            if n_changes < limit || filter.limit == 0 {
+                return Ok(whole);
+            }
+        }
+    }
+
+    fn follow(&self, after: Option<i64>, source: Option<i64>, tell: &mut Telling<'_>) -> Result<(), Failure> {
+        let after = after.map_or_else(|| self.store.cursor_range().map(|range| range.newest.0), Ok)?;
+        let mut filter = ChangeFilter { after, source, limit: PAGE };
+        loop {
+            let page = self.changes(filter)?;
+            filter.after = page.next;
+            page.changes.iter().try_for_each(&mut *tell)?;
+            if page.changes.is_empty() {
+                sleep(POLL);
+            }
+        }
+    }
+
+    fn versions(&self, source: i64, limit: u32) -> Result<Vec<VersionRecord>, Failure> {
+        let query = VersionQuery { source: SourceId(source), before: None, limit };
+        self.store.versions(&query)?.into_iter().map(|version| told(offline::version(version))).collect()
+    }
+
+    fn version(&self, id: i64) -> Result<VersionRecord, Failure> {
+        let id = VersionId(id);
+        told(offline::version(self.store.version(id)?.ok_or(Error::NoSuchVersion(id))?))
+    }
+
+    fn content(&self, id: i64) -> Result<Vec<u8>, Failure> {
+        Ok(self.store.content(VersionId(id))?)
+    }
+
+    fn explain(&self, id: i64) -> Result<Value, Failure> {
+        let explained = explain_stored(&self.store, &self.settings, SourceId(id), moments::now())?;
+        Ok(offline::explained(explained))
+    }
+
+    fn budget(&self) -> Result<BudgetRecord, Failure> {
+        let stored = dunlin_engine::stored_budget(&self.store)?;
+        Ok(BudgetRecord {
+            per_second: stored.unwrap_or(self.settings.budget).per_second,
+            host_per_second: self.settings.host_budget.map(|pace| pace.per_second),
+            spending: None,
+        })
+    }
+
+    fn set_budget(&self, per_second: f64) -> Result<(), Failure> {
+        Ok(dunlin_engine::store_budget(&self.store, Pace { per_second })?)
+    }
+
+    fn decisions(&self, source: Option<i64>, after: i64, limit: u32) -> Result<DecisionPage, Failure> {
+        let limit = limit.min(PAGE);
+        let mut page = DecisionPage { decisions: Vec::new(), next: Some(after) };
+        loop {
+            let query = DecisionQuery {
+                source: source.map(SourceId),
+                after: page.next.map(DecisionId),
+                ..DecisionQuery::first(limit)
+            };
+            let rows = self.store.decisions(&query)?;
+            let is_last = (rows.len() as u64) < u64::from(limit);
+            page.next = rows.last().map_or(page.next, |row| Some(row.id.0));
+            let shown: Result<Vec<_>, _> = rows.into_iter().filter_map(offline::decision).map(told).collect();
+            page.decisions = shown?;
+            // A page of nothing but rows for replays would look like the end.
+            if is_last || !page.decisions.is_empty() {
+                return Ok(page);
+            }
+        }
+    }
+
+    fn tokens(&self) -> Result<Vec<TokenRecord>, Failure> {
+        let record = |token: tokens::Token| TokenRecord {
+            name: token.name,
+            created_at: moments::rfc3339(token.created),
+        };
+        Ok(tokens::list(&self.store)?.into_iter().map(record).collect())
+    }
+
+    fn create_token(&self, name: &str) -> Result<String, Failure> {
+        Ok(tokens::create(&self.store, name, moments::now())?)
+    }
+
+    fn revoke_token(&self, name: &str) -> Result<(), Failure> {
+        Ok(tokens::revoke(&self.store, name)?)
+    }
+}
+
+/// The source as it would be after an edit, to be checked before anything is written.
+fn edited(mut spec: NewSource, edit: &SourceEdit) -> NewSource {
+    fn replace<T: Clone>(field: &mut T, new: Option<&T>) {
+        if let Some(new) = new {
+            field.clone_from(new);
+        }
+    }
+    replace(&mut spec.url, edit.url.as_ref());
+    replace(&mut spec.kind, edit.kind.as_ref());
+    replace(&mut spec.recipe, edit.recipe.as_ref());
+    replace(&mut spec.weight, edit.weight.as_ref());
+    replace(&mut spec.life, edit.life.as_ref());
+    replace(&mut spec.urgency, edit.urgency.as_ref());
+    spec
+}

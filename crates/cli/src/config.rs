@@ -1,0 +1,311 @@
+//! How the service is set up: defaults, a TOML file, the environment and flags, later ones winning. Reads them and
+//! says where each value came from; starts nothing.
+//!
+//! Every setting is declared once, in [`keys::KEYS`]: the file, the environment, `dunlin config check` and the test
+//! of the documentation all go through that table.
+
+pub(crate) mod check;
+mod file;
+mod keys;
+pub(crate) mod units;
+mod values;
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use dunlin_engine::{Keep, Pace, RobotsRule};
+use dunlin_net::politeness::Rules;
+use dunlin_net::{Guard, Sizes, Timeouts};
+use dunlin_sched::value::{Life, Urgency};
+use dunlin_sched::watch::Strategy;
+use ipnet::IpNet;
+
+use crate::data_dir;
+use crate::failure::Failure;
+
+pub(crate) use keys::KEYS;
+
+/// The file that is read when none is named.
+pub(crate) const FILE: &str = "dunlin.toml";
+
+/// Everything that can be set.
+#[derive(Debug, Clone)]
+pub(crate) struct Config {
+    pub(crate) data: PathBuf,
+    pub(crate) listen: SocketAddr,
+    /// Probes per second.
+    pub(crate) budget: f64,
+    /// Probes per second of any one host.
+    pub(crate) host_budget: Option<f64>,
+    pub(crate) strategy: Strategy,
+    pub(crate) shortest_gap: Duration,
+    pub(crate) longest_gap: Duration,
+    pub(crate) user_agent: String,
+    pub(crate) robots: Robots,
+    pub(crate) log: tracing::level_filters::LevelFilter,
+    pub(crate) politeness: Rules,
+    pub(crate) networks: Vec<IpNet>,
+    pub(crate) hosts: Vec<String>,
+    /// The only ports that may be reached; not to be set by users.
+    pub(crate) ports: Option<Vec<u16>>,
+    pub(crate) timeouts: Timeouts,
+    pub(crate) sizes: Sizes,
+    pub(crate) max_redirects: usize,
+    pub(crate) in_flight: usize,
+    pub(crate) retention: Keep,
+    pub(crate) life: Life,
+    pub(crate) urgency: Urgency,
+    pub(crate) weight: f64,
+    /// How many times faster than the usual the watched web runs; not to be set by users.
+    pub(crate) prior_speed: f64,
+}
+
+/// Whether robots.txt is heeded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Robots {
+    Heed,
+    Ignore,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        let net = dunlin_net::Settings::default();
+        Self {
+            data: data_dir::default_directory(),
+            listen: SocketAddr::from(([127, 0, 0, 1], 7171)),
+            budget: 0.5,
+            host_budget: None,
+            strategy: Strategy::Learned,
+            shortest_gap: Duration::from_mins(1),
+            longest_gap: Duration::from_hours(24),
+            user_agent: net.user_agent,
+            robots: Robots::Heed,
+            log: tracing::level_filters::LevelFilter::INFO,
+            politeness: Rules::default(),
+            networks: Vec::new(),
+            hosts: Vec::new(),
+            ports: None,
+            timeouts: net.timeouts,
+            sizes: net.sizes,
+            max_redirects: net.max_redirects,
+            in_flight: net.pool.in_flight,
+            retention: Keep::default(),
+            life: Life::Overwrite,
+            urgency: Urgency::Uniform,
+            weight: 1.0,
+            prior_speed: 1.0,
+        }
+    }
+}
+
+impl Config {
+    /// What the engine is started with.
+    pub(crate) fn engine_settings(&self) -> dunlin_engine::Settings {
+        let mut settings = dunlin_engine::Settings {
+            budget: Pace { per_second: self.budget },
+            host_budget: self.host_budget.map(|per_second| Pace { per_second }),
+            politeness: self.politeness,
+            in_flight: u32::try_from(self.in_flight).unwrap_or(u32::MAX),
+            strategy: self.strategy,
+            shortest_gap: self.shortest_gap,
+            longest_gap: self.longest_gap,
+            keep: self.retention,
+            ..dunlin_engine::Settings::default()
+        };
+        if self.robots == Robots::Ignore {
+            settings.robots = RobotsRule::Ignore;
+        }
+        settings.prior.rate *= self.prior_speed;
+        settings.network.guard = self.guard();
+        settings.network.user_agent.clone_from(&self.user_agent);
+        settings.network.timeouts = self.timeouts;
+        settings.network.sizes = self.sizes;
+        settings.network.max_redirects = self.max_redirects;
+        settings.network.pool.in_flight = self.in_flight;
+        settings
+    }
+
+    fn guard(&self) -> Guard {
+        let guard = self
+            .networks
+            .iter()
+            .fold(Guard::public_internet(), |guard, network| guard.allowing_network(*network));
+        let guard = self.hosts.iter().fold(guard, |guard, host| guard.allowing_host(host));
+        match &self.ports {
+            Some(ports) => guard.limiting_ports(ports.iter().copied()),
+            None => guard,
+        }
+    }
+}
+
+/// Where a value came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Origin {
+    Default,
+    File { name: String, line: usize },
+    Environment(String),
+    Flag(&'static str),
+}
+
+impl std::fmt::Display for Origin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::File { name, line } => write!(f, "{name}:{line}"),
+            Self::Environment(name) => f.write_str(name),
+            Self::Flag(name) => f.write_str(name),
+        }
+    }
+}
+
+/// What was given on the command line, by key.
+#[derive(Debug, Default)]
+pub(crate) struct Flags {
+    /// The file to read instead of the one in the data directory.
+    pub(crate) file: Option<PathBuf>,
+    /// Flag, key and value.
+    pub(crate) values: Vec<(&'static str, &'static str, String)>,
+}
+
+impl Flags {
+    pub(crate) fn set(&mut self, flag: &'static str, key: &'static str, value: Option<String>) {
+        self.values.extend(value.map(|value| (flag, key, value)));
+    }
+}
+
+/// A configuration and how it came about.
+#[derive(Debug)]
+pub(crate) struct Effective {
+    pub(crate) config: Config,
+    /// By key; what is not in here is the default.
+    pub(crate) origins: BTreeMap<&'static str, Origin>,
+}
+
+impl Effective {
+    pub(crate) fn origin(&self, key: &str) -> Origin {
+        self.origins.get(key).cloned().unwrap_or(Origin::Default)
+    }
+
+    /// Reads all layers. Every mistake in the file is reported, not only the first.
+    pub(crate) fn read(flags: &Flags) -> Result<Self, Failure> {
+        let mut effective = Self { config: Config::default(), origins: BTreeMap::new() };
+        let named = flags.file.clone().or_else(|| std::env::var_os("DUNLIN_CONFIG").map(PathBuf::from));
+        let found = match &named {
+            Some(file) => Some(file.clone()),
+            None => Some(effective.directory_before_files(flags)?.join(FILE)).filter(|file| file.exists()),
+        };
+        if let Some(file) = found {
+            let mut problems = effective.read_file(&file)?;
+            if named.is_none()
+                && let Origin::File { line, .. } = effective.origin("data")
+            {
+                let what = "`data` cannot be set in the file inside the data directory";
+                problems.push(format!("{}:{line}:1: {what} (name the file with --config)", file.display()));
+            }
+            if !problems.is_empty() {
+                return Err(Failure::Input(problems.join("\n")));
+            }
+        }
+        effective.read_environment()?;
+        for (flag, key, value) in &flags.values {
+            effective
+                .set(key, value, Origin::Flag(flag))
+                .map_err(|why| Failure::input(format!("{flag}: {why}")))?;
+        }
+        effective.check()?;
+        Ok(effective)
+    }
+
+    fn directory_before_files(&self, flags: &Flags) -> Result<PathBuf, Failure> {
+        let flag = flags.values.iter().rev().find(|(_, key, _)| *key == "data");
+        Ok(match (flag, environment("data")?) {
+            (Some((_, _, value)), _) => PathBuf::from(value),
+            (None, Some((_, value))) => PathBuf::from(value),
+            (None, None) => self.config.data.clone(),
+        })
+    }
+
+    fn read_file(&mut self, file: &Path) -> Result<Vec<String>, Failure> {
+        let name = file.display().to_string();
+        let text = std::fs::read_to_string(file)
+            .map_err(|error| Failure::input(format!("{name}: cannot be read: {error}")))?;
+        let settings = match file::read(&text) {
+            Ok(settings) => settings,
+            Err(problem) => return Ok(vec![format!("{name}:{problem}")]),
+        };
+        let mut problems = Vec::new();
+        for setting in settings {
+            let (line, column) = (setting.line, setting.column);
+            let set = match setting.value {
+                Ok(value) => self.set(&setting.key, &value, Origin::File { name: name.clone(), line }),
+                Err(problem) => Err(problem),
+            };
+            if let Err(problem) = set {
+                problems.push(format!("{name}:{line}:{column}: {problem}"));
+            }
+        }
+        Ok(problems)
+    }
+
+    fn read_environment(&mut self) -> Result<(), Failure> {
+        for (name, _) in std::env::vars_os() {
+            if let Some(problem) = name.to_str().and_then(keys::unknown_variable) {
+                crate::note(&format!("warning: {problem}"));
+            }
+        }
+        for key in KEYS {
+            if let Some((name, value)) = environment(key.name)? {
+                let set = self.set(key.name, &value, Origin::Environment(name.clone()));
+                set.map_err(|problem| Failure::input(format!("{name}: {problem}")))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, key: &str, value: &str, origin: Origin) -> Result<(), String> {
+        let Some(key) = KEYS.iter().find(|known| known.name == key) else {
+            return Err(keys::unknown(key));
+        };
+        (key.set)(&mut self.config, value).map_err(|problem| format!("{}: {problem}", key.name))?;
+        self.origins.insert(key.name, origin);
+        Ok(())
+    }
+
+    /// What no single value can be blamed for.
+    fn check(&self) -> Result<(), Failure> {
+        let Config { shortest_gap, longest_gap, politeness, .. } = &self.config;
+        let pairs = [
+            ("shortest_gap", *shortest_gap, "longest_gap", *longest_gap),
+            (
+                "politeness.first_backoff",
+                politeness.first_backoff,
+                "politeness.longest_backoff",
+                politeness.longest_backoff,
+            ),
+        ];
+        for (small, smaller, large, larger) in pairs {
+            if smaller > larger {
+                return Err(Failure::input(format!(
+                    "{small} is {} ({}) and {large} is {} ({}): the first must not be longer (change one of them)",
+                    units::show_duration(smaller),
+                    self.origin(small),
+                    units::show_duration(larger),
+                    self.origin(large),
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The environment variable of a key, where it is set.
+fn environment(key: &str) -> Result<Option<(String, String)>, Failure> {
+    let name = keys::variable(key);
+    match std::env::var(&name) {
+        Ok(value) => Ok(Some((name, value))),
+        Err(std::env::VarError::NotPresent) => Ok(None),
+        Err(std::env::VarError::NotUnicode(_)) => Err(Failure::input(format!("{name}: not valid UTF-8"))),
+    }
+}

@@ -1,0 +1,248 @@
+//! The checks themselves, from the configuration outwards. Each gives findings and never ends the others.
+
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::Command;
+
+use dunlin_net::{Resolve, SystemResolver};
+use dunlin_store::{Depth, Health, Source, SourceQuery, SqliteStore, Store};
+use url::{Host, Url};
+
+use super::Finding;
+use crate::backend::ReachArgs;
+use crate::config::{Config, Effective, Robots};
+use crate::data_dir::Service;
+use crate::moments;
+use crate::watching::journal;
+
+/// Contents whose hash is compared.
+const SAMPLE: u32 = 100;
+
+/// Below this much free space the disk is as good as full.
+const LITTLE_SPACE: u64 = 500 << 20;
+
+/// No clock that is right shows less: 2025 began then.
+const TOO_EARLY: i64 = 1_735_689_600;
+
+/// Sources that are looked at for what is wrong with them.
+const MOST_SOURCES: u32 = 10_000;
+
+pub(super) fn all(reach: &ReachArgs) -> Vec<Finding> {
+    let effective = match reach.configuration() {
+        Ok(effective) => effective,
+        Err(problem) => {
+            return vec![Finding::fail(
+                "configuration",
+                problem.to_string(),
+                "correct it, then `dunlin config check`",
+            )];
+        }
+    };
+    let mut findings = vec![configuration(&effective)];
+    let config = &effective.config;
+    findings.extend(guard(config));
+    findings.extend(directory(&config.data));
+    findings.push(disk(&config.data));
+    findings.push(service(config));
+    match SqliteStore::open_read_only(&config.data) {
+        Err(error) => findings.push(no_store(&error)),
+        Ok(store) => findings.extend(in_store(&store)),
+    }
+    findings
+}
+
+fn configuration(effective: &Effective) -> Finding {
+    let n_set = effective.origins.len();
+    Finding::ok("configuration", format!("{n_set} settings differ from the defaults"))
+}
+
+fn guard(config: &Config) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if let Some(wide) = config.networks.iter().find(|network| network.prefix_len() < 8) {
+        findings.push(Finding::warn(
+            "guard",
+            format!("{wide} lets whatever a page links to reach this machine's network"),
+            "allow only the networks you watch, in guard.networks",
+        ));
+    } else {
+        let (networks, hosts) = (config.networks.len(), config.hosts.len());
+        findings.push(Finding::ok(
+            "guard",
+            format!("the public internet, {networks} networks and {hosts} hosts besides"),
+        ));
+    }
+    if config.robots == Robots::Ignore {
+        findings.push(Finding::warn(
+            "robots",
+            "robots.txt is not heeded",
+            "set robots = true, unless all sites are yours",
+        ));
+    }
+    findings
+}
+
+fn directory(data: &Path) -> Vec<Finding> {
+    if !data.exists() {
+        let advice = "start the service once with `dunlin serve`, or correct --data";
+        return vec![Finding::fail("data", format!("{} is not there", data.display()), advice)];
+    }
+    let mut findings = Vec::new();
+    match tempfile::Builder::new().prefix(".doctor-").tempfile_in(data) {
+        Ok(_) => findings.push(Finding::ok("data", format!("{} can be written", data.display()))),
+        Err(error) => findings.push(Finding::fail(
+            "data",
+            format!("{} cannot be written: {error}", data.display()),
+            "check owner and permissions of the directory",
+        )),
+    }
+    #[cfg(unix)]
+    if let Ok(metadata) = data.metadata()
+        && std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o077 != 0
+    {
+        let advice = format!("chmod 700 {}", data.display());
+        findings.push(Finding::warn("data", "others on this machine can read it", advice));
+    }
+    findings
+}
+
+/// The system's own tool knows; the standard library does not.
+fn disk(data: &Path) -> Finding {
+    let output = Command::new("df").arg("-Pk").arg(data).output();
+    let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    let free = text.lines().nth(1).and_then(|line| line.split_whitespace().nth(3)?.parse::<u64>().ok());
+    match free.map(|kilobytes| kilobytes << 10) {
+        None => Finding::warn("disk", "free space is not known", "look with `df`"),
+        Some(bytes) if bytes < LITTLE_SPACE => Finding::fail(
+            "disk",
+            format!("{} MiB free", bytes >> 20),
+            "free some space, or keep less (see retention)",
+        ),
+        Some(bytes) => Finding::ok("disk", format!("{} GiB free", bytes >> 30)),
+    }
+}
+
+fn service(config: &Config) -> Finding {
+    match Service::find(&config.data) {
+        Err(problem) => {
+            Finding::fail("service", problem.to_string(), "run this as the user who runs the service")
+        }
+        Ok(Some((service, _))) => {
+            let address = service.reachable();
+            match std::net::TcpStream::connect_timeout(&address, std::time::Duration::from_secs(5)) {
+                Ok(_) => Finding::ok("service", format!("process {} answers on {address}", service.pid)),
+                Err(error) => Finding::fail(
+                    "service",
+                    format!("process {} does not answer on {address}: {error}", service.pid),
+                    "look at its log, or restart it",
+                ),
+            }
+        }
+        Ok(None) => match TcpListener::bind(config.listen) {
+            Ok(_) => Finding::ok("service", format!("not running; {} is free for it", config.listen)),
+            Err(error) => Finding::fail(
+                "service",
+                format!("not running, and {} cannot be listened on: {error}", config.listen),
+                "stop what uses the port, or set another with listen",
+            ),
+        },
+    }
+}
+
+fn no_store(error: &dunlin_store::Error) -> Finding {
+    match error {
+        dunlin_store::Error::NoStore { .. } => {
+            Finding::warn("store", "there is none yet", "start the service once with `dunlin serve`")
+        }
+        error => Finding::fail("store", error.to_string(), "restore a backup if it is damaged"),
+    }
+}
+
+fn in_store(store: &SqliteStore) -> Vec<Finding> {
+    let mut findings = vec![soundness(store), clock(store)];
+    match store.sources(&SourceQuery::first(MOST_SOURCES)) {
+        Err(error) => findings.push(Finding::fail("sources", error.to_string(), "check the disk")),
+        Ok(sources) => {
+            findings.push(names(&sources));
+            findings.extend(troubles(&sources));
+        }
+    }
+    findings.push(match journal::sample(store) {
+        Ok(line) => Finding::ok("journal", line),
+        Err(problem) => Finding::fail("journal", problem.to_string(), "please report this; probes go on"),
+    });
+    findings
+}
+
+fn soundness(store: &SqliteStore) -> Finding {
+    match store.check(Depth::Sample(SAMPLE)) {
+        Err(error) => Finding::fail("store", error.to_string(), "check the disk"),
+        Ok(findings) if findings.is_sound() => {
+            Finding::ok("store", format!("sound; {} contents read and compared", findings.contents_read))
+        }
+        Ok(findings) => Finding::fail("store", findings.problems.join("; "), "restore a backup"),
+    }
+}
+
+fn clock(store: &SqliteStore) -> Finding {
+    let now = moments::now();
+    let advice = "set the clock, best by NTP";
+    if now.seconds() < TOO_EARLY {
+        return Finding::fail("clock", format!("it is not {}", moments::rfc3339(now)), advice);
+    }
+    let newest = store.cursor_range().ok().and_then(|range| {
+        let query = dunlin_store::ChangeQuery {
+            after: dunlin_store::Cursor(range.newest.0 - 1),
+            source: None,
+            limit: 1,
+        };
+        store.changes(&query).ok()?.pop()
+    });
+    match newest.filter(|change| change.detected > now.plus(std::time::Duration::from_secs(5))) {
+        Some(change) => {
+            let found =
+                format!("the newest change is from the future: {}", moments::rfc3339(change.detected));
+            Finding::fail("clock", found, advice)
+        }
+        None => Finding::ok("clock", moments::rfc3339(now)),
+    }
+}
+
+/// Looks up the name of one source; without a source, no stranger is asked.
+fn names(sources: &[Source]) -> Finding {
+    let name = sources.iter().find_map(|source| match Url::parse(&source.spec.url).ok()?.host()? {
+        Host::Domain(name) => Some(name.to_owned()),
+        _ => None,
+    });
+    let Some(name) = name else { return Finding::ok("names", "no source has a name to look up") };
+    let looked_up = SystemResolver::new().map_err(|error| error.to_string()).and_then(|resolver| {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| error.to_string())?;
+        let limit = std::time::Duration::from_secs(10);
+        let found = runtime.block_on(async { tokio::time::timeout(limit, resolver.resolve(&name)).await });
+        found.map_err(|_| "no answer within 10 s".to_owned())?.map_err(|error| error.to_string())
+    });
+    match looked_up {
+        Ok(addresses) => Finding::ok("names", format!("{name} has {} addresses", addresses.len())),
+        Err(problem) => {
+            Finding::warn("names", format!("{name}: {problem}"), "check the network and its name servers")
+        }
+    }
+}
+
+fn troubles(sources: &[Source]) -> Vec<Finding> {
+    let bad = |source: &&Source| {
+        source.paused.is_none() && matches!(source.state.health, Health::Failing | Health::Refused)
+    };
+    let n_bad = sources.iter().filter(bad).count();
+    if n_bad == 0 {
+        return vec![Finding::ok("sources", format!("{} sources, none in trouble", sources.len()))];
+    }
+    let summary = format!("{n_bad} of {} cannot be read", sources.len());
+    let mut findings =
+        vec![Finding::warn("sources", summary, "`dunlin sources --state failing` and `--state refused`")];
+    for source in sources.iter().filter(bad).take(5) {
+        let found = format!("{}: {}", source.id, source.state.reason);
+        findings.push(Finding::warn("source", found, format!("`dunlin explain {}`", source.id)));
+    }
+    findings
+}

@@ -1,0 +1,191 @@
+//! `dunlin serve`: the engine and the API in one process, from start to an orderly end. Decides nothing about probes.
+//!
+//! Invariant: whatever ends the service, what it has told is in the store; an orderly end leaves no files that say it
+//! is running.
+
+mod banner;
+mod demo;
+pub(crate) mod stopping;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::{Args, ValueEnum};
+use dunlin_core::Time;
+use dunlin_engine::{Engine, Handle};
+use dunlin_server::{Options, Server, tokens};
+use dunlin_store::{SqliteStore, Store};
+use tracing::level_filters::LevelFilter;
+
+use self::demo::Demo;
+use self::stopping::Stop;
+use crate::config::{Config, Effective, Flags, Origin};
+use crate::data_dir::{self, Announced, Service};
+use crate::failure::Failure;
+use crate::moments;
+use crate::terminal::Paint;
+
+/// The token with which commands on the same machine talk to the service.
+const OWN_TOKEN: &str = "local-cli";
+
+#[derive(Debug, Args)]
+pub(crate) struct Serve {
+    /// Where everything is kept
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// Where to serve the API
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<String>,
+    /// Probes in all: N/s, N/min, N/h or N/day
+    #[arg(long, value_name = "PACE")]
+    budget: Option<String>,
+    /// A TOML file with settings [default: dunlin.toml in the data directory, if it is there]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// How much to log: off, error, warn, info, debug or trace
+    #[arg(long, value_name = "LEVEL")]
+    log: Option<String>,
+    /// How to write the log
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    log_format: LogFormat,
+    /// Watch a made-up web inside this process, and show its changes as they are caught
+    #[arg(long)]
+    demo: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum LogFormat {
+    Text,
+    Json,
+}
+
+impl Serve {
+    pub(crate) fn run(&self) -> Result<(), Failure> {
+        let mut effective = Effective::read(&self.flags())?;
+        let temporary = self.temporary_directory(&effective)?;
+        if let Some(directory) = &temporary {
+            directory.path().clone_into(&mut effective.config.data);
+        }
+        if self.demo {
+            demo::hasten(&mut effective);
+        }
+        self.start_log(effective.config.log);
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| Failure::Environment(format!("cannot start: {error}")))?;
+        runtime.block_on(self.serve(effective.config))
+    }
+
+    fn flags(&self) -> Flags {
+        let mut flags = Flags { file: self.config.clone(), ..Flags::default() };
+        flags.set("--data", "data", self.data.as_ref().map(|data| data.display().to_string()));
+        flags.set("--listen", "listen", self.listen.clone());
+        flags.set("--budget", "budget", self.budget.clone());
+        flags.set("--log", "log", self.log.clone());
+        flags
+    }
+
+    /// A demonstration leaves nothing behind, unless it is told where to.
+    fn temporary_directory(&self, effective: &Effective) -> Result<Option<tempfile::TempDir>, Failure> {
+        if !self.demo || effective.origin("data") != Origin::Default {
+            return Ok(None);
+        }
+        let made = tempfile::Builder::new().prefix("dunlin-demo-").tempdir();
+        made.map(Some).map_err(|error| Failure::Environment(format!("no temporary directory: {error}")))
+    }
+
+    fn start_log(&self, level: LevelFilter) {
+        let log = tracing_subscriber::fmt()
+            .with_writer(io::stderr)
+            .with_max_level(level)
+            .with_ansi(Paint::stderr() == Paint::Coloured)
+            .with_target(false);
+        match self.log_format {
+            LogFormat::Text => log.init(),
+            LogFormat::Json => log.json().init(),
+        }
+    }
+
+    async fn serve(&self, mut config: Config) -> Result<(), Failure> {
+        let stop = Stop::listen()?;
+        let store = open(config.data.clone()).await?;
+        let demo = if self.demo { Some(Demo::start(&store, &mut config).await?) } else { None };
+        let engine = Engine::start(Arc::clone(&store), config.engine_settings()).await?;
+        let handle = engine.handle();
+        if let Some(demo) = &demo {
+            demo.add_sources(&handle).await?;
+        }
+        let options = Options { listen: config.listen, ..Options::default() };
+        let server = match Server::start(handle.clone(), options).await {
+            Ok(server) => server,
+            Err(error) => {
+                engine.stop().await?;
+                return Err(error.into());
+            }
+        };
+        let announced = announce(&handle, &config.data, server.address()).await?;
+        banner::print(&handle, &config, server.address(), demo.as_ref()).await?;
+        let telling = demo.as_ref().map(|_| tokio::spawn(demo::tell(handle.clone())));
+
+        stop.asked().await;
+        tracing::info!("stopping");
+        drop(announced);
+        if let Some(telling) = telling {
+            telling.abort();
+        }
+        server.stop().await;
+        engine.stop().await?;
+        if let Some(demo) = demo {
+            demo.stop().await;
+        }
+        tracing::info!("stopped");
+        Ok(())
+    }
+}
+
+async fn open(directory: PathBuf) -> Result<Arc<dyn Store>, Failure> {
+    on_thread(move || match SqliteStore::open(&directory) {
+        Ok(store) => Ok(Arc::new(store) as Arc<dyn Store>),
+        Err(error @ dunlin_store::Error::InUse { .. }) => Err(Failure::Environment(error.to_string())),
+        Err(error) => Err(error.into()),
+    })
+    .await
+}
+
+/// Lets commands that are given the same data directory find the service.
+async fn announce(
+    handle: &Handle,
+    directory: &Path,
+    address: std::net::SocketAddr,
+) -> Result<Announced, Failure> {
+    let (store, directory) = (Arc::clone(handle.store()), directory.to_owned());
+    on_thread(move || {
+        let now = moments::now();
+        let token = own_token(&*store, &directory, now)?;
+        let service = Service { address, pid: std::process::id(), started: moments::rfc3339(now) };
+        Announced::write(&directory, &service, &token)
+    })
+    .await
+}
+
+/// The token of the last start where it still works, so that whoever follows changes goes on after a restart.
+fn own_token(store: &dyn Store, directory: &Path, now: Time) -> Result<String, Failure> {
+    if let Some(token) = data_dir::left_token(directory)
+        && tokens::check(store, &token)?.is_some_and(|known| known.name == OWN_TOKEN)
+    {
+        return Ok(token);
+    }
+    match tokens::revoke(store, OWN_TOKEN) {
+        Ok(()) | Err(dunlin_server::Error::NoSuchToken { .. }) => {}
+        Err(error) => return Err(error.into()),
+    }
+    Ok(tokens::create(store, OWN_TOKEN, now)?)
+}
+
+/// Calls of the store block, so they go where that is allowed.
+async fn on_thread<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
+) -> Result<T, Failure> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|error| Err(Failure::Environment(format!("internal error: {error}"))))
+}

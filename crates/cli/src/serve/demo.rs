@@ -1,0 +1,170 @@
+//! `dunlin serve --demo`: a made-up web inside the process, watched as any other, so that something is to be seen
+//! within seconds and no stranger's site is bothered.
+//!
+//! Invariant: of this machine's own addresses, only the made-up web can be reached.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use dunlin_engine::Handle;
+use dunlin_net::politeness::Scope;
+use dunlin_server::offline;
+use dunlin_store::{ChangeQuery, Cursor, NewSource, SourceEdit, SourceQuery, Store};
+use dunlin_testbed::{Kind, Options, Running, Testbed, World};
+use tracing::level_filters::LevelFilter;
+
+use super::on_thread;
+use crate::backend::records::ChangeRecord;
+use crate::config::{Config, Effective};
+use crate::failure::Failure;
+use crate::moments;
+use crate::output::print_line;
+use crate::terminal::Paint;
+use crate::watching::tail;
+
+/// The setting under which the port of the made-up web is kept, so that its addresses stay what they are.
+const PORT: &str = "demo-port";
+
+/// What its sources can be found by.
+const TAG: &str = "demo";
+
+/// Which of the made-up worlds.
+const SEED: u64 = 7;
+
+/// Settings that fit a web in which an hour takes a minute, where nobody has said otherwise.
+pub(super) fn hasten(effective: &mut Effective) {
+    let origins = effective.origins.clone();
+    let is_free = |key: &str| !origins.contains_key(key);
+    let config = &mut effective.config;
+    let mut set = |key: &'static str, value: &mut dyn FnMut(&mut Config)| {
+        if is_free(key) {
+            value(config);
+        }
+    };
+    set("budget", &mut |config| config.budget = 4.0);
+    set("shortest_gap", &mut |config| config.shortest_gap = Duration::from_secs(1));
+    set("longest_gap", &mut |config| config.longest_gap = Duration::from_mins(2));
+    set("politeness.gap", &mut |config| config.politeness.gap = Duration::from_millis(500));
+    set("politeness.scope", &mut |config| config.politeness.scope = Scope::Url);
+    set("politeness.limit_scope", &mut |config| config.politeness.limit_scope = Scope::Url);
+    set("politeness.first_backoff", &mut |config| config.politeness.first_backoff = Duration::from_secs(2));
+    set("politeness.longest_backoff", &mut |config| {
+        config.politeness.longest_backoff = Duration::from_secs(30);
+    });
+    set("log", &mut |config| config.log = LevelFilter::WARN);
+    config.prior_speed = 60.0;
+}
+
+/// The made-up web.
+#[derive(Debug)]
+pub(super) struct Demo {
+    running: Running,
+    paths: Vec<(String, &'static str)>,
+}
+
+impl Demo {
+    /// Starts it where it was the last time, or anywhere if that is taken; its sources move along then.
+    pub(super) async fn start(store: &Arc<dyn Store>, config: &mut Config) -> Result<Self, Failure> {
+        let world = World::demo(SEED);
+        let paths = world.trace.sources.iter().map(|source| {
+            // News and bulletins are feeds, as they would be; what has a state is a page.
+            let is_feed = source.starts_with("news") || source.starts_with("bulletin");
+            let (kind, name) = if is_feed { (Kind::Feed, "feed") } else { (Kind::Page, "page") };
+            (kind.path(source), name)
+        });
+        let paths = paths.collect();
+        let before = stored_port(Arc::clone(store)).await?;
+        let plan = world.into_plan();
+        let at = |port: u16| Options { plan: plan.clone(), listen: SocketAddr::from(([127, 0, 0, 1], port)) };
+        let running = match Testbed::start(at(before.unwrap_or(0))).await {
+            Err(_) if before.is_some() => Testbed::start(at(0)).await,
+            started => started,
+        };
+        let running = running.map_err(|error| Failure::Environment(error.to_string()))?;
+        let port = running.address().port();
+        config.networks.push(ipnet::IpNet::from(running.address().ip()));
+        config.ports = Some(vec![80, 443, port]);
+        if before != Some(port) {
+            move_sources(Arc::clone(store), before, port).await?;
+        }
+        Ok(Self { running, paths })
+    }
+
+    /// Watches all of it, unless that was done before.
+    pub(super) async fn add_sources(&self, handle: &Handle) -> Result<(), Failure> {
+        let store = Arc::clone(handle.store());
+        let query = SourceQuery { tag: Some(TAG.to_owned()), ..SourceQuery::first(1) };
+        if on_thread(move || Ok(!store.sources(&query)?.is_empty())).await? {
+            return Ok(());
+        }
+        for (path, kind) in &self.paths {
+            let source = NewSource {
+                kind: (*kind).to_owned(),
+                tags: vec![TAG.to_owned()],
+                ..NewSource::page(self.running.url(path), moments::now())
+            };
+            handle.add_source(source).await?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn url(&self) -> String {
+        self.running.url("/")
+    }
+
+    pub(super) fn n_sources(&self) -> usize {
+        self.paths.len()
+    }
+
+    pub(super) async fn stop(self) {
+        self.running.stop().await;
+    }
+}
+
+async fn stored_port(store: Arc<dyn Store>) -> Result<Option<u16>, Failure> {
+    on_thread(move || Ok(store.setting(PORT)?.and_then(|text| text.parse().ok()))).await
+}
+
+/// Remembers the port, and gives sources of the old one their new address.
+async fn move_sources(store: Arc<dyn Store>, before: Option<u16>, port: u16) -> Result<(), Failure> {
+    on_thread(move || {
+        store.set_setting(PORT, Some(port.to_string()))?;
+        let Some(before) = before else { return Ok(()) };
+        let (old, new) = (format!("http://127.0.0.1:{before}/"), format!("http://127.0.0.1:{port}/"));
+        let query = SourceQuery { tag: Some(TAG.to_owned()), ..SourceQuery::first(1_000) };
+        for source in store.sources(&query)? {
+            if let Some(path) = source.spec.url.strip_prefix(&old) {
+                let url = Some(format!("{new}{path}"));
+                store.edit_source(source.id, SourceEdit { url, ..SourceEdit::default() })?;
+            }
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// Writes changes to standard output as they are stored.
+pub(super) async fn tell(handle: Handle) -> Result<(), Failure> {
+    let mut newest = handle.newest_cursor();
+    let mut after = *newest.borrow_and_update();
+    let paint = Paint::stdout();
+    loop {
+        let (store, from) = (Arc::clone(handle.store()), after);
+        after = on_thread(move || tell_after(&*store, from, paint)).await?;
+        if after == from && newest.changed().await.is_err() {
+            return Ok(());
+        }
+    }
+}
+
+fn tell_after(store: &dyn Store, after: Cursor, paint: Paint) -> Result<Cursor, Failure> {
+    let page = store.changes(&ChangeQuery { after, source: None, limit: 100 })?;
+    let last = page.last().map_or(after, |change| change.cursor);
+    for change in page {
+        let told = serde_json::from_value(offline::change(change));
+        let told: ChangeRecord = told.map_err(std::io::Error::from)?;
+        print_line(&tail::line(&told, paint))?;
+    }
+    Ok(last)
+}

@@ -1,0 +1,87 @@
+//! `dunlin budget`: how many probes there are, how they are spent, and another number of them.
+
+use clap::{Args, ValueEnum};
+
+use crate::backend::records::{SpendingRecord, UsedRecord};
+use crate::backend::{Access, ReachArgs};
+use crate::config::units::{pace, show_pace};
+use crate::failure::Failure;
+use crate::moments;
+use crate::output::{print_json, print_line, print_table};
+
+/// Hosts that the table has room for.
+const MOST_HOSTS: usize = 10;
+
+#[derive(Debug, Args)]
+pub(crate) struct Budget {
+    /// Show the budget and how it is spent, or set another one, for now and after every restart
+    #[arg(default_value = "show")]
+    what: What,
+    /// For `set`: N/s, N/min, N/h or N/day
+    #[arg(value_parser = pace, required_if_eq("what", "set"))]
+    pace: Option<f64>,
+    #[command(flatten)]
+    reach: ReachArgs,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum What {
+    Show,
+    Set,
+}
+
+impl Budget {
+    pub(crate) fn run(&self) -> Result<(), Failure> {
+        match (self.what, self.pace) {
+            (What::Set, Some(pace)) => {
+                let backend = self.reach.open(Access::Write)?;
+                backend.set_budget(pace)?;
+                if self.json {
+                    return print_json(&backend.budget()?);
+                }
+                print_line(&format!("budget: {}", show_pace(pace)))
+            }
+            (What::Show, Some(_)) => {
+                Err(Failure::input("to change the budget write `dunlin budget set N/min`"))
+            }
+            _ => self.show(),
+        }
+    }
+
+    fn show(&self) -> Result<(), Failure> {
+        let report = self.reach.open(Access::Read)?.budget()?;
+        if self.json {
+            return print_json(&report);
+        }
+        let host = report.host_per_second.map_or_else(|| "no further limit".to_owned(), show_pace);
+        print_line(&format!("budget       {}", show_pace(report.per_second)))?;
+        print_line(&format!("per host     {host}"))?;
+        let Some(SpendingRecord { used, in_flight, max_in_flight, hosts, .. }) = report.spending else {
+            return Ok(());
+        };
+        let UsedRecord { minute, hour, day } = used;
+        print_line(&format!(
+            "used         {minute} in the last minute, {hour} in the last hour, {day} in the last day"
+        ))?;
+        print_line(&format!("in flight    {in_flight} of at most {max_in_flight}"))?;
+        if hosts.is_empty() {
+            return Ok(());
+        }
+        let now = moments::now();
+        let n_more = hosts.len().saturating_sub(MOST_HOSTS);
+        let rows = hosts.into_iter().take(MOST_HOSTS).map(|host| {
+            let held = host.held_until.as_deref().and_then(moments::parse).filter(|until| *until > now);
+            let when = held.map_or_else(|| "now".to_owned(), |until| moments::relative(until, now));
+            vec![host.host, host.sources.to_string(), host.hour.to_string(), host.day.to_string(), when]
+        });
+        print_line("")?;
+        print_table(&["place", "sources", "last hour", "last day", "may be asked"], rows.collect())?;
+        if n_more > 0 {
+            crate::note(&format!("and {n_more} more (`--json` has them)"));
+        }
+        Ok(())
+    }
+}

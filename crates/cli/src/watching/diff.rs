@@ -1,0 +1,131 @@
+//! `dunlin diff`: two versions word by word, coloured on a terminal.
+
+use std::fmt::Write as _;
+
+use clap::Args;
+use dunlin_extract::diff::{Piece, words};
+use serde::Serialize;
+
+use super::show::{find_version, read, text_of};
+use crate::backend::records::{SourceRecord, VersionRecord};
+use crate::backend::{Access, Backend, ReachArgs};
+use crate::failure::Failure;
+use crate::output::{print_json, print_line};
+use crate::terminal::{Paint, Tone, harmless};
+
+/// Characters of unchanged text that are shown on either side of a change.
+const CONTEXT: usize = 200;
+
+#[derive(Debug, Args)]
+pub(crate) struct Diff {
+    /// A version (v7), compared with the one before it; or a source, for its last two
+    what: String,
+    /// Compare with this version instead
+    #[arg(long, value_name = "VERSION")]
+    against: Option<String>,
+    /// Show all of the unchanged text
+    #[arg(long)]
+    full: bool,
+    #[command(flatten)]
+    reach: ReachArgs,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Report<'r> {
+    version: i64,
+    against: Option<i64>,
+    pieces: Vec<Told<'r>>,
+}
+
+#[derive(Debug, Serialize)]
+struct Told<'r> {
+    op: &'static str,
+    text: &'r str,
+}
+
+impl Diff {
+    pub(crate) fn run(&self) -> Result<(), Failure> {
+        let backend = self.reach.open(Access::Read)?;
+        let (source, version) = find_version(&*backend, &self.what)?;
+        let before = match &self.against {
+            Some(against) => Some(find_version(&*backend, against)?.1),
+            None => version_before(&*backend, &version)?,
+        };
+        let old = before.as_ref().map(|before| text(&*backend, &source, before)).transpose()?;
+        let old = old.unwrap_or_default();
+        let new = text(&*backend, &source, &version)?;
+        let pieces = words(&old, &new);
+        if self.json {
+            let pieces = pieces.iter().map(|piece| Told { op: operation(*piece), text: piece.text() });
+            let against = before.map(|before| before.id);
+            return print_json(&Report { version: version.id, against, pieces: pieces.collect() });
+        }
+        match &before {
+            Some(before) => crate::note(&format!("version {} against version {}", version.id, before.id)),
+            None => crate::note(&format!("version {} is the first", version.id)),
+        }
+        print_line(&self.painted(&pieces))
+    }
+
+    fn painted(&self, pieces: &[Piece<'_>]) -> String {
+        let paint = Paint::stdout();
+        let mut shown = String::new();
+        for piece in pieces {
+            let text = harmless(piece.text());
+            let _ = match piece {
+                Piece::Equal(_) if self.full => write!(shown, "{text}"),
+                Piece::Equal(_) => write!(shown, "{}", shortened(&text)),
+                // Without colours the marks have to say it.
+                Piece::Delete(_) if paint == Paint::Plain => write!(shown, "[-{text}-]"),
+                Piece::Insert(_) if paint == Paint::Plain => write!(shown, "{{+{text}+}}"),
+                Piece::Delete(_) => write!(shown, "{}", paint.paint(Tone::Bad, &text)),
+                Piece::Insert(_) => write!(shown, "{}", paint.paint(Tone::Good, &text)),
+            };
+        }
+        shown
+    }
+}
+
+fn version_before(backend: &dyn Backend, version: &VersionRecord) -> Result<Option<VersionRecord>, Failure> {
+    let mut limit = 2;
+    loop {
+        let versions = backend.versions(version.source, limit)?;
+        let has_all = (versions.len() as u64) < u64::from(limit);
+        let earlier = versions.into_iter().find(|other| other.id < version.id);
+        if earlier.is_some() || has_all {
+            return Ok(earlier);
+        }
+        limit = limit.saturating_mul(8).min(1_000);
+        if limit == 1_000 {
+            return Ok(backend
+                .versions(version.source, limit)?
+                .into_iter()
+                .find(|other| other.id < version.id));
+        }
+    }
+}
+
+fn text(backend: &dyn Backend, source: &SourceRecord, version: &VersionRecord) -> Result<String, Failure> {
+    Ok(text_of(&read(source, version, &backend.content(version.id)?)?))
+}
+
+fn operation(piece: Piece<'_>) -> &'static str {
+    match piece {
+        Piece::Equal(_) => "equal",
+        Piece::Insert(_) => "insert",
+        Piece::Delete(_) => "delete",
+    }
+}
+
+fn shortened(text: &str) -> String {
+    let count = text.chars().count();
+    if count <= 2 * CONTEXT + 20 {
+        return text.to_owned();
+    }
+    let head: String = text.chars().take(CONTEXT).collect();
+    let tail: String = text.chars().skip(count - CONTEXT).collect();
+    format!("{head}\n […]\n{tail}")
+}

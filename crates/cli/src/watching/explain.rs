@@ -1,0 +1,122 @@
+//! `dunlin explain`: what is expected of a source, when it is looked at next, and why then.
+
+use std::fmt::Write as _;
+
+use clap::Args;
+use serde_json::Value;
+
+use crate::backend::records::SourceRecord;
+use crate::backend::{Access, ReachArgs, find_source};
+use crate::failure::Failure;
+use crate::moments;
+use crate::output::{print_json, print_line};
+use crate::terminal::harmless;
+
+#[derive(Debug, Args)]
+pub(crate) struct Explain {
+    /// Number or address of the source
+    source: String,
+    #[command(flatten)]
+    reach: ReachArgs,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+impl Explain {
+    pub(crate) fn run(&self) -> Result<(), Failure> {
+        let backend = self.reach.open(Access::Read)?;
+        let source = find_source(&*backend, &self.source)?;
+        let explained = backend.explain(source.id)?;
+        if self.json {
+            return print_json(&explained);
+        }
+        print_line(&in_words(&source, &explained))
+    }
+}
+
+fn in_words(source: &SourceRecord, explained: &Value) -> String {
+    let now = moments::now();
+    let when =
+        |value: &Value| value.as_str().and_then(moments::parse).map(|time| moments::relative(time, now));
+    let number = |value: &Value| value.as_f64().unwrap_or(0.0);
+    let forecast = &explained["forecast"];
+    let mut text = format!("source {}  {}\n", source.id, source.shown_url());
+    let _ = write!(text, "  state       {}", source.state_word());
+    if !source.state.reason.is_empty() {
+        let _ = write!(text, ": {}", harmless(&source.state.reason));
+    }
+    let _ = write!(text, "\n  last look   {}\n", when(&explained["last_look"]).unwrap_or("never".to_owned()));
+    let next = match explained["standing"].as_str() {
+        Some("paused") => "none while it is paused (`dunlin resume` it)".to_owned(),
+        Some("under_way") => "under way".to_owned(),
+        Some("unusable") => {
+            format!(
+                "none: {}",
+                harmless(explained["standing_reason"].as_str().unwrap_or("it cannot be used"))
+            )
+        }
+        _ => {
+            let because = explained["because"].as_str().unwrap_or_default();
+            let time = when(&explained["next_look"]).unwrap_or("not known".to_owned());
+            if because.is_empty() { time } else { format!("{time}: {because}") }
+        }
+    };
+    let _ = writeln!(text, "  next look   {next}");
+    if let Some(until) = when(&explained["not_before"]) {
+        let _ = writeln!(text, "  pause       after a failure, ends {until}");
+    }
+    if let Some(until) = when(&explained["hold"]["until"]) {
+        let reason = harmless(explained["hold"]["reason"].as_str().unwrap_or_default());
+        let _ = writeln!(text, "  host        not to be asked, ends {until}: {reason}");
+    }
+    let _ = writeln!(
+        text,
+        "  worth       {:.4} now; a look has to be worth {:.4}",
+        number(&explained["value"]),
+        number(&explained["price"]),
+    );
+    let _ = writeln!(
+        text,
+        "  forecast    {} from what {:.1} changes have taught; {:.0} % that it has changed since the last look",
+        rate(number(&forecast["rate_per_hour"])),
+        number(&forecast["evidence"]),
+        100.0 * number(&forecast["chance"]),
+    );
+    let hours: Vec<f64> =
+        forecast["curve"].as_array().into_iter().flatten().map(|hour| number(&hour["expected"])).collect();
+    if !hours.is_empty() {
+        let _ = writeln!(
+            text,
+            "  next 24 h   {}  {:.1} changes expected",
+            sparkline(&hours),
+            hours.iter().sum::<f64>()
+        );
+    }
+    let _ = write!(
+        text,
+        "  terms       weight {}, life {}, urgency {}",
+        source.weight, source.life, source.urgency
+    );
+    text
+}
+
+fn rate(per_hour: f64) -> String {
+    if per_hour >= 1.0 {
+        format!("{per_hour:.1} changes an hour")
+    } else if per_hour * 24.0 >= 1.0 {
+        format!("{:.1} changes a day", per_hour * 24.0)
+    } else {
+        format!("{:.2} changes a week", per_hour * 168.0)
+    }
+}
+
+/// A row of bars, the tallest for the largest.
+fn sparkline(values: &[f64]) -> String {
+    const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let largest = values.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    let bar = |value: &f64| {
+        BARS.iter().rev().zip((0..8).rev()).find(|(_, step)| value / largest * 7.0 + 0.5 >= f64::from(*step))
+    };
+    values.iter().map(|value| bar(value).map_or(BARS[0], |(bar, _)| *bar)).collect()
+}

@@ -1,0 +1,92 @@
+//! `dunlin sources`: what is watched, and how it fares.
+
+use clap::Args;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::backend::records::SourceRecord;
+use crate::backend::{Access, Backend, ReachArgs, SourceFilter};
+use crate::failure::Failure;
+use crate::moments;
+use crate::output::{print_json, print_table_left};
+use crate::terminal::one_line;
+
+/// Up to this many sources, the table also tells when each was last and will next be looked at.
+const MOST_EXPLAINED: usize = 500;
+
+#[derive(Debug, Args)]
+pub(crate) struct Sources {
+    /// Only those with this tag
+    #[arg(long)]
+    tag: Option<String>,
+    /// Only those in this state
+    #[arg(long, value_parser = ["new", "well", "failing", "refused", "paused"])]
+    state: Option<String>,
+    #[command(flatten)]
+    reach: ReachArgs,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Report {
+    sources: Vec<SourceRecord>,
+}
+
+impl Sources {
+    pub(crate) fn run(&self) -> Result<(), Failure> {
+        let backend = self.reach.open(Access::Read)?;
+        let mut sources = backend.sources(&SourceFilter { tag: self.tag.clone(), url: None })?;
+        sources.retain(|source| self.state.as_deref().is_none_or(|state| source.state_word() == state));
+        if self.json {
+            return print_json(&Report { sources });
+        }
+        if sources.is_empty() {
+            crate::note("no sources (add one with `dunlin add URL`, or many with `dunlin import FILE`)");
+            return Ok(());
+        }
+        let is_short = sources.len() <= MOST_EXPLAINED;
+        let mut header = vec!["id", "state", "kind", "url"];
+        if is_short {
+            header.extend(["looked", "next look", "changes/day"]);
+        }
+        let rows = sources.iter().map(|source| {
+            let mut row = row(source);
+            if is_short {
+                row.extend(looks(&*backend, source));
+            }
+            row
+        });
+        print_table_left(&header, rows.collect())
+    }
+}
+
+fn row(source: &SourceRecord) -> Vec<String> {
+    let word = source.state_word().to_owned();
+    let state = match source.state.reason.as_str() {
+        "" => word,
+        reason => format!("{word}: {}", one_line(reason, 50)),
+    };
+    vec![source.id.to_string(), state, source.kind.clone(), one_line(&source.shown_url(), 70)]
+}
+
+/// The last look, the next one and how often it is expected to change; dashes where that is not known.
+fn looks(backend: &dyn Backend, source: &SourceRecord) -> [String; 3] {
+    let Ok(explained) = backend.explain(source.id) else { return ["-", "-", "-"].map(str::to_owned) };
+    let now = moments::now();
+    let when = |name: &str| {
+        let time = explained[name].as_str().and_then(moments::parse);
+        time.map_or_else(|| "-".to_owned(), |time| moments::relative(time, now))
+    };
+    let curve = explained["forecast"]["curve"].as_array();
+    let expected: Option<f64> =
+        curve.map(|hours| hours.iter().filter_map(|hour| hour["expected"].as_f64()).sum());
+    let next = match explained["standing"].as_str() {
+        Some("under_way") => "now".to_owned(),
+        Some("paused" | "unusable") => "-".to_owned(),
+        _ => when("next_look"),
+    };
+    let expected = expected.filter(|_| explained["last_look"] != Value::Null);
+    [when("last_look"), next, expected.map_or_else(|| "-".to_owned(), |changes| format!("{changes:.1}"))]
+}

@@ -1,0 +1,81 @@
+//! Settings from four places, and every kind of mistake in them.
+
+use std::process::Stdio;
+
+use crate::run::{Desk, Done, dunlin};
+
+fn origin_of(report: &serde_json::Value, key: &str) -> (String, String) {
+    let settings = report["settings"].as_array().unwrap();
+    let setting = settings.iter().find(|setting| setting["key"] == key).unwrap();
+    let text = |name: &str| setting[name].as_str().unwrap().to_owned();
+    (text("value"), text("origin"))
+}
+
+#[test]
+fn the_nearest_place_wins() {
+    let desk = Desk::new();
+    std::fs::create_dir(desk.path("data")).unwrap();
+    let file = "budget = \"2/s\"\nlisten = \"127.0.0.1:9\"\n[politeness]\ngap = \"7s\"\n";
+    std::fs::write(desk.path("data/dunlin.toml"), file).unwrap();
+    let mut command = dunlin(&desk.path(""), "config check --data data --json");
+    command.env("DUNLIN_BUDGET", "10/min").env("DUNLIN_GUARD_NETWORKS", "10.0.0.0/8, ::1/128");
+    let done = Done::of(command.stdin(Stdio::null()).output().unwrap());
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let report = serde_json::from_str(&done.stdout).unwrap();
+    let pair = |value: &str, origin: &str| (value.to_owned(), origin.to_owned());
+    assert_eq!(origin_of(&report, "budget"), pair("10/min", "DUNLIN_BUDGET"));
+    assert_eq!(origin_of(&report, "listen"), pair("127.0.0.1:9", "data/dunlin.toml:2"));
+    assert_eq!(origin_of(&report, "politeness.gap"), pair("7s", "data/dunlin.toml:4"));
+    assert_eq!(origin_of(&report, "data"), pair("data", "--data"));
+    assert_eq!(origin_of(&report, "guard.networks"), pair("10.0.0.0/8,::1/128", "DUNLIN_GUARD_NETWORKS"));
+    assert_eq!(origin_of(&report, "robots"), pair("true", "default"));
+}
+
+#[test]
+fn mistakes_are_located_and_all_of_them_told() {
+    let table = [
+        ("bugdet = \"2/s\"\n", "c.toml:1:1: unknown key `bugdet` (did you mean `budget`?)"),
+        (
+            "[politeness]\n\n  gaap = \"2s\"\n",
+            "c.toml:3:3: unknown key `politeness.gaap` (did you mean `politeness.gap`?)",
+        ),
+        ("gap = \"2s\"\n", "c.toml:1:1: unknown key `gap` (did you mean `politeness.gap`?)"),
+        ("budget = \"lots\"\n", "c.toml:1:1: budget: `lots` is not a budget (expected"),
+        ("budget = 3\n", "c.toml:1:1: budget: "),
+        ("listen = \"here\"\n", "c.toml:1:1: listen: "),
+        ("[guard]\nnetworks = [\"10.0.0.0/8\", \"all\"]\n", "c.toml:2:1: guard.networks: `all`"),
+        ("[limits]\ntotal = \"0s\"\n", "c.toml:2:1: limits.total: "),
+        ("[defaults]\nlife = \"forever\"\n", "c.toml:2:1: defaults.life: unknown life `forever`"),
+        ("when = 2026-11-15\n", "c.toml:1:1: "),
+        ("a = 1\nb = [\n", "c.toml:2:"),
+        (
+            "shortest_gap = \"2h\"\nlongest_gap = \"1h\"\n",
+            "shortest_gap is 2h (c.toml:1) and longest_gap is 1h (c.toml:2)",
+        ),
+    ];
+    for (text, message) in table {
+        let desk = Desk::new().with("c.toml", text);
+        for args in ["config check c.toml", "serve --config c.toml --data data"] {
+            let Done { code, stdout, stderr } = desk.run(args);
+            assert!(stderr.contains(message), "{args}\nexpected: {message}\ngot: {stderr}");
+            assert_eq!((code, stdout.as_str()), (2, ""), "{args}");
+        }
+        assert!(!desk.path("data").exists());
+    }
+    let desk = Desk::new().with("c.toml", "x = 1\nbudget = \"2/s\"\ny = 2\n");
+    let stderr = desk.run("config check c.toml").stderr;
+    assert!(stderr.contains("c.toml:1:1: ") && stderr.contains("c.toml:3:1: "), "{stderr}");
+}
+
+#[test]
+fn flags_and_the_environment_are_checked_too() {
+    let desk = Desk::new();
+    let done = desk.run("serve --data data --budget often");
+    assert_eq!(done.code, 2);
+    assert!(done.stderr.contains("--budget: budget: `often` is not a budget"), "{}", done.stderr);
+    let mut command = dunlin(&desk.path(""), "config check --data data");
+    let done = Done::of(command.env("DUNLIN_LISTEN", "x").stdin(Stdio::null()).output().unwrap());
+    assert_eq!(done.code, 2);
+    assert!(done.stderr.contains("DUNLIN_LISTEN: listen: "), "{}", done.stderr);
+    assert_eq!(desk.run("config check missing.toml").code, 2);
+}

@@ -1,0 +1,73 @@
+//! A `dunlin` that keeps running: its output line by line, with a deadline, and signals.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use crate::run::{Desk, dunlin};
+
+/// Nothing that is waited for takes this long, unless it never comes.
+const DEADLINE: Duration = Duration::from_mins(2);
+
+/// A running program; killed when dropped.
+pub(crate) struct Running {
+    child: Child,
+    lines: Receiver<String>,
+    seen: Vec<String>,
+}
+
+impl Running {
+    /// Starts `dunlin` with arguments separated by blanks.
+    pub(crate) fn start(desk: &Desk, args: &str) -> Self {
+        let mut command = dunlin(&desk.path(""), args);
+        let mut child =
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let (send, lines) = channel();
+        let streams: [Box<dyn Read + Send>; 2] =
+            [Box::new(child.stdout.take().unwrap()), Box::new(child.stderr.take().unwrap())];
+        for stream in streams {
+            let send = send.clone();
+            std::thread::spawn(move || {
+                BufReader::new(stream).lines().map_while(Result::ok).try_for_each(|line| send.send(line))
+            });
+        }
+        Self { child, lines, seen: Vec::new() }
+    }
+
+    /// The next line of either output that contains `text`; panics when none comes in time.
+    pub(crate) fn line_with(&mut self, text: &str) -> String {
+        let end = Instant::now() + DEADLINE;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            let Ok(line) = self.lines.recv_timeout(left) else {
+                panic!("no line with `{text}`; there were:\n{}", self.seen.join("\n"));
+            };
+            self.seen.push(line.clone());
+            if line.contains(text) {
+                return line;
+            }
+        }
+    }
+
+    /// Sends a signal by name.
+    pub(crate) fn signal(&self, name: &str) {
+        let pid = self.child.id().to_string();
+        assert!(Command::new("kill").args([&format!("-{name}"), &pid]).status().unwrap().success());
+    }
+
+    /// Waits for the end; its exit code, `None` if a signal ended it, and everything it wrote.
+    pub(crate) fn end(mut self) -> (Option<i32>, String) {
+        let status = self.child.wait().unwrap();
+        let rest: Vec<String> = self.lines.iter().collect();
+        self.seen.extend(rest);
+        (status.code(), self.seen.join("\n"))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
