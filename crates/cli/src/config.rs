@@ -42,6 +42,7 @@ pub(crate) struct Config {
     pub(crate) strategy: Strategy,
     pub(crate) shortest_gap: Duration,
     pub(crate) longest_gap: Duration,
+    pub(crate) chronon: Duration,
     pub(crate) user_agent: String,
     pub(crate) robots: Robots,
     pub(crate) log: tracing::level_filters::LevelFilter,
@@ -58,8 +59,8 @@ pub(crate) struct Config {
     pub(crate) life: Life,
     pub(crate) urgency: Urgency,
     pub(crate) weight: f64,
-    /// How many times faster than the usual the watched web runs; not to be set by users.
-    pub(crate) prior_speed: f64,
+    /// Changes per second that are assumed of a source.
+    pub(crate) assumed_rate: f64,
 }
 
 /// Whether robots.txt is heeded.
@@ -80,6 +81,7 @@ impl Default for Config {
             strategy: Strategy::Learned,
             shortest_gap: Duration::from_mins(1),
             longest_gap: Duration::from_hours(24),
+            chronon: Duration::from_secs(1),
             user_agent: net.user_agent,
             robots: Robots::Heed,
             log: tracing::level_filters::LevelFilter::INFO,
@@ -95,7 +97,7 @@ impl Default for Config {
             life: Life::Overwrite,
             urgency: Urgency::Uniform,
             weight: 1.0,
-            prior_speed: 1.0,
+            assumed_rate: dunlin_engine::Settings::default().prior.rate,
         }
     }
 }
@@ -104,6 +106,7 @@ impl Config {
     /// What the engine is started with.
     pub(crate) fn engine_settings(&self) -> dunlin_engine::Settings {
         let mut settings = dunlin_engine::Settings {
+            chronon: self.chronon,
             budget: Pace { per_second: self.budget },
             host_budget: self.host_budget.map(|per_second| Pace { per_second }),
             politeness: self.politeness,
@@ -117,7 +120,7 @@ impl Config {
         if self.robots == Robots::Ignore {
             settings.robots = RobotsRule::Ignore;
         }
-        settings.prior.rate *= self.prior_speed;
+        settings.prior.rate = self.assumed_rate;
         settings.network.guard = self.guard();
         settings.network.user_agent.clone_from(&self.user_agent);
         settings.network.timeouts = self.timeouts;

@@ -8,7 +8,7 @@ use dunlin_sched::watch::Strategy;
 use super::units::{bytes, duration, pace, show_bytes, show_pace};
 use super::values::{
     at_least_one, host, list, none_or, parsed, path, patience, robots, scope, show_keep, show_list,
-    show_or_none, show_scope, show_strategy, show_time, shown, strategy, value_model, visible, weight,
+    show_or_none, show_scope, show_strategy, show_time, shown, step, strategy, value_model, visible, weight,
 };
 use super::{Config, Robots};
 
@@ -78,6 +78,14 @@ pub(crate) const KEYS: &[Key] = &[
         duration,
         show_time
     ),
+    key!(
+        "assumed_rate",
+        "how often a source is assumed to change while little is known of it: N/s, N/min, N/h or N/day",
+        assumed_rate,
+        pace,
+        |pace: &f64| show_pace(*pace)
+    ),
+    key!("chronon", "step of time in which decisions are made, 1ms to 1m", chronon, step, show_time),
     key!("user_agent", "how Dunlin introduces itself", user_agent, visible, Clone::clone),
     key!("robots", "whether robots.txt is heeded", robots, robots, |robots: &Robots| (*robots
         == Robots::Heed)

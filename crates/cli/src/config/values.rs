@@ -57,6 +57,17 @@ pub(super) fn patience(text: &str) -> Result<Duration, String> {
     })
 }
 
+/// Shorter steps than a clock can tell apart, or longer ones than people wait for, decide nothing better.
+pub(super) fn step(text: &str) -> Result<Duration, String> {
+    duration(text).and_then(|time| {
+        if (Duration::from_millis(1)..=Duration::from_mins(1)).contains(&time) {
+            Ok(time)
+        } else {
+            Err(format!("`{text}` (expected 1ms to 1m)"))
+        }
+    })
+}
+
 pub(super) fn at_least_one(text: &str) -> Result<u32, String> {
     let count = text.parse::<NonZeroU32>();
     count.map(NonZeroU32::get).map_err(|_| format!("`{text}` (expected a whole number of at least 1)"))
