@@ -2,7 +2,8 @@
 
 use clap::Args;
 use dunlin_engine::journal;
-use dunlin_sched::watch::journal::replay;
+use dunlin_sched::watch::Input;
+use dunlin_sched::watch::journal::{Entry, replay};
 use dunlin_store::{SqliteStore, Store};
 use serde::Serialize;
 
@@ -102,9 +103,16 @@ impl Replay {
 
 /// What comes of feeding the journal to a new watch.
 fn replayed(store: &dyn Store) -> Result<Replayed, Failure> {
-    let entries: Result<Vec<_>, _> = journal::read(store, None).collect();
-    Ok(match replay(entries?) {
-        Ok(done) => Replayed { runs: done.starts, looks: done.looks, same: true, difference: None },
+    let entries: Result<Vec<Entry>, _> = journal::read(store, None).collect();
+    let entries = entries?;
+    // Chosen and given back, since the host could not be asked after all.
+    let is_returned = |entry: &&Entry| matches!(entry, Entry::Told { input: Input::Returned { .. }, .. });
+    let returned = entries.iter().filter(is_returned).count() as u64;
+    Ok(match replay(entries) {
+        Ok(done) => {
+            let looks = done.looks.saturating_sub(returned);
+            Replayed { runs: done.starts, looks, same: true, difference: None }
+        }
         Err(diverged) => {
             let difference = format!("at {}: {diverged}", moments::rfc3339(diverged.at));
             Replayed { runs: 0, looks: diverged.looks, same: false, difference: Some(difference) }
