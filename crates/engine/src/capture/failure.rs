@@ -56,7 +56,12 @@ pub(super) fn of_error(
     courtesy: politeness::Outcome,
     at: Time,
 ) -> Taken {
-    taken(job, Failure::new(error.fault(), error.to_string()), courtesy, at)
+    let mut failure = Failure::new(error.fault(), error.to_string());
+    if matches!(error, dunlin_net::Error::Refused { .. }) {
+        // Also where a site leads to it: nothing will be fetched from there, however often the site is asked.
+        failure.refusal = Refusal::Lasting;
+    }
+    taken(job, failure, courtesy, at)
 }
 
 pub(super) fn of_status(
