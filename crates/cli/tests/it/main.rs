@@ -1,13 +1,22 @@
 //! The `dunlin` command as a user meets it.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
+#![expect(clippy::print_stderr, reason = "a test may say what it measured")]
 
+mod bad_days; // everything a web site, a network or a disk can do to a service
 mod bad_input; // every kind of nonsense: a message with its place, exit code 2, no output
 mod configuration; // settings from four places
+mod end_to_end; // two services on a sped-up web: every promise, and learning pays
 mod generate; // made-up inputs and what can be done with them
+mod kept; // what a service leaves behind, and the laws for it
+mod killed; // kill -9, fifty times: nothing lost, nothing doubled
+mod manners; // what the web's log says of a client
 mod nonsense; // bad input to the commands of the service
 mod run; // running the binary
 mod running; // a binary that keeps running
 mod score; // schedules from files
 mod serve; // the service, from start to end
+mod service; // a service on a data directory: its API, its stream, its end
 mod simulate; // policies on needs and traces
+mod ssrf; // addresses that must not be reached, by hand and by redirect
 mod watching; // sources and changes, with and without a service
+mod web; // the test bed, and data directories that watch it

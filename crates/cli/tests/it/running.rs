@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use crate::run::{Desk, dunlin};
@@ -20,7 +20,11 @@ pub(crate) struct Running {
 impl Running {
     /// Starts `dunlin` with arguments separated by blanks.
     pub(crate) fn start(desk: &Desk, args: &str) -> Self {
-        let mut command = dunlin(&desk.path(""), args);
+        Self::spawn(dunlin(&desk.path(""), args))
+    }
+
+    /// Starts a command.
+    pub(crate) fn spawn(mut command: Command) -> Self {
         let mut child =
             command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (send, lines) = channel();
@@ -48,6 +52,21 @@ impl Running {
                 return line;
             }
         }
+    }
+
+    /// Takes in a line if one comes within `time`; `None` when the program has ended.
+    pub(crate) fn wait(&mut self, time: Duration) -> Option<()> {
+        match self.lines.recv_timeout(time) {
+            Ok(line) => self.seen.push(line),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return None,
+        }
+        Some(())
+    }
+
+    /// Everything it has written that was taken in.
+    pub(crate) fn said(&self) -> String {
+        self.seen.join("\n")
     }
 
     /// Sends a signal by name.
