@@ -16,8 +16,9 @@ use std::time::Duration;
 
 use dunlin_core::Time;
 
-use crate::model::Model;
 use crate::model::calendar::{Place, later};
+use crate::model::rate::Gamma;
+use crate::model::{Model, Prior};
 use quantile::gamma_quantile;
 
 /// A stretch of time in which the forecast rate stays the same.
@@ -33,16 +34,27 @@ pub struct Segment {
 #[derive(Debug, Clone, Copy)]
 pub struct Forecast<'m> {
     model: &'m Model,
+    prior: Prior,
 }
 
 impl Model {
     /// What is to be expected of the source.
     pub const fn forecast(&self) -> Forecast<'_> {
-        Forecast { model: self }
+        Forecast { model: self, prior: self.prior() }
+    }
+
+    /// The same if sources of its kind are known to change so often, per second: what is not known of this one is
+    /// supposed to be like the others.
+    pub fn forecast_among(&self, others_rate: f64) -> Forecast<'_> {
+        Forecast { model: self, prior: Prior { rate: others_rate, ..self.prior() }.sane() }
     }
 }
 
 impl Forecast<'_> {
+    fn gamma(&self) -> Gamma {
+        self.model.gamma_with(self.prior)
+    }
+
     /// The rate at an instant, and until when it stays the same.
     pub fn segment(&self, at: Time) -> Segment {
         let mean = self.mean_rate();
@@ -57,7 +69,7 @@ impl Forecast<'_> {
 
     /// Changes per second, averaged over whole weeks.
     pub fn mean_rate(&self) -> f64 {
-        self.model.gamma().mean()
+        self.gamma().mean()
     }
 
     /// How many changes are expected from one instant to another.
@@ -78,7 +90,7 @@ impl Forecast<'_> {
     /// The chance of at least one change from one instant to another, over all rates that may be true.
     pub fn probability(&self, from: Time, to: Time) -> f64 {
         // With a Gamma-distributed rate, silence has the chance (1 + exposure / seconds)^−shape.
-        let gamma = self.model.gamma();
+        let gamma = self.gamma();
         let exposure = self.model.exposure(from, to);
         -(-gamma.shape * (exposure / gamma.seconds).ln_1p()).exp_m1()
     }
@@ -86,7 +98,7 @@ impl Forecast<'_> {
     /// Between which bounds the expected number of changes lies with the chance `level`, half of the rest on either
     /// side. Divided by the seconds, the bounds of the rate.
     pub fn interval(&self, from: Time, to: Time, level: f64) -> Range<f64> {
-        let gamma = self.model.gamma();
+        let gamma = self.gamma();
         let per_unit = self.model.exposure(from, to) / gamma.seconds;
         let rest = (1.0 - level.clamp(0.0, 1.0)) / 2.0;
         let bound = |chance: f64| gamma_quantile(gamma.shape, chance) * per_unit;
@@ -96,7 +108,7 @@ impl Forecast<'_> {
     /// How many changes' worth of evidence there is: the shape of the Gamma distribution of the rate, whose
     /// relative standard deviation is one over the root of it.
     pub fn evidence(&self) -> f64 {
-        self.model.gamma().shape
+        self.gamma().shape
     }
 
     /// By how much the rate may well be larger than its mean: at least 1, and near 1 for what is well known. A look

@@ -76,7 +76,7 @@ impl Default for Prior {
 
 impl Prior {
     /// The nearest one that makes sense.
-    fn sane(self) -> Self {
+    pub(crate) fn sane(self) -> Self {
         let within = |value: f64, least: f64, most: f64, otherwise: f64| {
             if value.is_nan() { otherwise } else { value.clamp(least, most) }
         };
@@ -217,8 +217,17 @@ impl Model {
     }
 
     /// The distribution of the rate.
-    pub(crate) fn gamma(&self) -> Gamma {
-        self.rate.with(self.prior)
+    fn gamma(&self) -> Gamma {
+        self.gamma_with(self.prior)
+    }
+
+    /// The same under another prior.
+    pub(crate) fn gamma_with(&self, prior: Prior) -> Gamma {
+        self.rate.with(prior)
+    }
+
+    pub(crate) const fn prior(&self) -> Prior {
+        self.prior
     }
 
     pub(crate) fn rhythm(&self) -> Option<&Rhythm> {

@@ -14,6 +14,7 @@
 
 mod calendar;
 mod choose;
+pub(crate) mod crowd;
 mod explain;
 mod host;
 mod input;
@@ -34,15 +35,17 @@ use std::time::Duration;
 
 use dunlin_core::{SourceIdx, Time};
 
+use crate::forecast::Forecast;
 use crate::model::{Look, Model, Seen};
 use calendar::Calendar;
+use crowd::Crowd;
 use host::Host;
 use place::Counts;
 use price::Price;
 use purse::Purse;
 use queues::Queues;
 use slab::Slab;
-use source::{Place, Watched};
+use source::{Measure, Place, Watched};
 
 /// How a watch decides, for good.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -64,6 +67,7 @@ const STANDSTILL: Duration = Duration::from_secs(10);
 #[derive(Debug, Clone)]
 pub struct Watch {
     settings: Settings,
+    measure: Measure,
     sources: Slab<Watched>,
     hosts: Slab<Host>,
     /// Sources that cannot be looked at before a time of their own.
@@ -97,6 +101,11 @@ impl Watch {
             price: Price::new(settings.initial_price),
             latest: None,
             refreshed_at: None,
+            measure: Measure {
+                strategy: settings.strategy,
+                chronon: settings.chronon,
+                crowd: Crowd::default(),
+            },
             settings,
         }
     }
@@ -186,6 +195,9 @@ impl Watch {
     fn looked(&mut self, now: Time, source: SourceIdx, seen: Seen) {
         self.land(source, now);
         let Some(watched) = self.sources.get_mut(source.0) else { return };
+        if let Some(last) = watched.last_look {
+            self.measure.crowd.looked(now.since(last), &seen);
+        }
         watched.model.observe(&Look { since: watched.last_look, at: now, seen });
         watched.last_look = Some(now);
         watched.not_before = None;
@@ -247,6 +259,11 @@ impl Watch {
             }
             self.settle(SourceIdx(source), now);
         }
+    }
+
+    /// What is to be expected of a source, beside the others: what the watch itself goes by.
+    pub fn forecast(&self, source: SourceIdx) -> Option<Forecast<'_>> {
+        self.sources.get(source.0).map(|watched| watched.forecast(&self.measure))
     }
 
     /// What is known of how a source changes.

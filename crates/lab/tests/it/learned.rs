@@ -157,6 +157,20 @@ fn on_real_traces_rhythms_do_not_cost_completeness() {
 }
 
 #[test]
+fn on_weather_reports_learning_leads() {
+    let path =
+        PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/traces/metar_us_a.csv.gz"));
+    if !path.exists() {
+        eprintln!("note: {} is not there; generated data alone is tried", path.display());
+        return;
+    }
+    let trace = TraceFile::open(&path).unwrap();
+    let completeness = |name| run(&trace, 60, 1.0, name, USUAL).score.completeness;
+    let (by_turns, learned) = (completeness(PolicyName::RoundRobin), completeness(PolicyName::Wic));
+    assert!(learned > by_turns + 0.03, "{learned} {by_turns}");
+}
+
+#[test]
 fn what_cannot_be_is_refused() {
     let trace = poisson();
     let chronon_seconds = NonZeroU32::new(600).unwrap();

@@ -9,6 +9,7 @@ use dunlin_core::{SourceIdx, Time};
 
 use crate::model::{Look, Model};
 use crate::value::curve::Curve;
+use crate::watch::crowd::Crowd;
 use crate::watch::{Choice, HostIdx, HostTerms, Input, Pace, Reason, Settings, Strategy, Terms};
 
 #[derive(Debug, Clone)]
@@ -35,6 +36,7 @@ pub struct PlainWatch {
     settings: Settings,
     sources: BTreeMap<SourceIdx, Watched>,
     hosts: BTreeMap<HostIdx, Host>,
+    crowd: Crowd,
     saved: f64,
     granted_at: Option<Time>,
     is_turn_of_new: bool,
@@ -45,7 +47,15 @@ impl PlainWatch {
     pub fn new(settings: Settings) -> Self {
         let saved = burst(settings.budget, settings.chronon).floor();
         let (sources, hosts) = (BTreeMap::new(), BTreeMap::new());
-        Self { settings, sources, hosts, saved, granted_at: None, is_turn_of_new: false }
+        Self {
+            settings,
+            sources,
+            hosts,
+            crowd: Crowd::default(),
+            saved,
+            granted_at: None,
+            is_turn_of_new: false,
+        }
     }
 
     /// As [`Watch::apply`](crate::watch::Watch::apply), with a clock that does not go back.
@@ -78,6 +88,9 @@ impl PlainWatch {
             Input::Looked { source, seen } => {
                 self.land(source);
                 let Some(watched) = self.sources.get_mut(&source) else { return };
+                if let Some(last) = watched.last_look {
+                    self.crowd.looked(now.since(last), &seen);
+                }
                 watched.model.observe(&Look { since: watched.last_look, at: now, seen });
                 watched.last_look = Some(now);
                 watched.not_before = None;
@@ -202,8 +215,9 @@ impl PlainWatch {
         match self.settings.strategy {
             Strategy::RoundRobin => now.since(last).as_secs_f64(),
             Strategy::Learned => {
-                Curve::new(&watched.terms.value, watched.model.forecast(), last, self.settings.chronon)
-                    .at(now)
+                let others_rate = self.crowd.rate(watched.model.prior());
+                let forecast = watched.model.forecast_among(others_rate);
+                Curve::new(&watched.terms.value, forecast, last, self.settings.chronon).at(now)
             }
         }
     }

@@ -118,7 +118,7 @@ impl Watch {
             if watched.place != Place::Ready(Class::Worth) {
                 continue;
             }
-            let per_cost = watched.per_cost(&self.settings, now);
+            let per_cost = watched.per_cost(&self.measure, now);
             let is_overdue = watched.overdue_at().is_some_and(|at| at <= now);
             if is_overdue || !is_worth(per_cost, price) {
                 self.settle(source, now);
@@ -145,7 +145,7 @@ impl Watch {
     fn try_next(&mut self, source: SourceIdx, class: Class, now: Time, chosen: &mut Vec<Choice>) -> Tried {
         let Some(watched) = self.sources.get(source.0) else { return Tried::Moved };
         let (cost, host) = (watched.cost(), watched.terms.host);
-        let outlook = watched.outlook(&self.settings, now, self.price.get());
+        let outlook = watched.outlook(&self.measure, now, self.price.get());
         let is_as_queued = matches!(
             (class, outlook),
             (Class::Wanted, Outlook::Wanted)
@@ -191,7 +191,7 @@ impl Watch {
             let Some((review, source)) = self.take_awake(None) else { break };
             let Some(watched) = self.sources.get(source.0) else { continue };
             let (cost, host) = (watched.cost(), watched.terms.host);
-            let per_cost = watched.per_cost(&self.settings, now);
+            let per_cost = watched.per_cost(&self.measure, now);
             if self.hosts.get_mut(host.0).is_none_or(|host| host.hold(cost, now).is_some()) {
                 *passed_over += 1;
                 self.wait_at_host(source, Class::Worth, now);
@@ -243,7 +243,7 @@ impl Watch {
 
     fn take(&mut self, source: SourceIdx, reason: Reason, now: Time, chosen: &mut Vec<Choice>) {
         let Some(watched) = self.sources.get_mut(source.0) else { return };
-        let value = watched.worth(&self.settings, now);
+        let value = watched.worth(&self.measure, now);
         let (cost, host) = (watched.cost(), watched.terms.host);
         watched.is_wanted = false;
         let flight = Flight { since: now, was_wanted: reason == Reason::Wanted, is_refundable: true };

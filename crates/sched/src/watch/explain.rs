@@ -48,7 +48,7 @@ impl Watch {
         let (at, reason) = if watched.is_wanted {
             (start, Reason::Wanted)
         } else if let Some(overdue_at) = watched.overdue_at().map(|at| at.max(start)) {
-            match watched.crossing(&self.settings, start, price * cost, overdue_at) {
+            match watched.crossing(&self.measure, start, price * cost, overdue_at) {
                 Some(at) if at < overdue_at => (at, Reason::Worth),
                 _ => (overdue_at, Reason::Overdue),
             }
@@ -63,6 +63,6 @@ impl Watch {
             }
             Hold::HostBudget { until } | Hold::Budget { until } => until.map(|until| at.max(until)),
         });
-        Some(Explanation { value: watched.worth(&self.settings, now), price, next_look, reason, holds })
+        Some(Explanation { value: watched.worth(&self.measure, now), price, next_look, reason, holds })
     }
 }

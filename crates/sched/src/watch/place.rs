@@ -97,7 +97,7 @@ impl Watch {
         }
         let (before, host) = (watched.place, watched.terms.host);
         let own_price = self.hosts.get(host.0).map_or(0.0, |host| host.price);
-        let outlook = watched.outlook(&self.settings, now, price.max(own_price));
+        let outlook = watched.outlook(&self.measure, now, price.max(own_price));
         match outlook {
             Outlook::Asleep(until) => self.sleep(source, until),
             // The host's price keeps it back; pulling it forward would be in vain.
@@ -171,7 +171,7 @@ impl Watch {
         for source in waiting {
             let Some(watched) = self.sources.get(source.0) else { continue };
             if watched.place == Place::AtHost(Class::Worth) && watched.terms.host == host {
-                ranked.push((watched.per_cost(&self.settings, now), source));
+                ranked.push((watched.per_cost(&self.measure, now), source));
             }
         }
         ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
@@ -217,7 +217,7 @@ impl Watch {
             self.release(host, source, class);
             let price = self.price.get();
             let Some(watched) = self.sources.get(source.0) else { continue };
-            match watched.outlook(&self.settings, now, price) {
+            match watched.outlook(&self.measure, now, price) {
                 // It is not worth the price (any more): the next one may be.
                 Outlook::Awake(_) | Outlook::Asleep(_) => self.settle(source, now),
                 Outlook::Worth(per_cost) => return self.enqueue(source, Class::Worth, per_cost, now),
@@ -232,7 +232,7 @@ impl Watch {
 
     /// Who of those that wait for a host goes first. Entries that no longer count are dropped on the way.
     fn first_waiting(&mut self, host: HostIdx, now: Time) -> Option<(SourceIdx, Class)> {
-        let (sources, settings) = (&self.sources, &self.settings);
+        let (sources, measure) = (&self.sources, &self.measure);
         let at = self.hosts.get_mut(host.0)?;
         let counts = |source: SourceIdx, class| {
             let watched = sources.get(source.0).filter(|watched| watched.place == Place::AtHost(class));
@@ -250,7 +250,7 @@ impl Watch {
                     let rank = |source: &SourceIdx| {
                         let watched = sources.get(source.0)?;
                         let is_overdue = watched.overdue_at().is_some_and(|at| at <= now);
-                        Some(if is_overdue { f64::MAX } else { watched.per_cost(settings, now) })
+                        Some(if is_overdue { f64::MAX } else { watched.per_cost(measure, now) })
                     };
                     let ranked = waiting.worth.iter().map(|source| (rank(source).unwrap_or(0.0), *source));
                     ranked.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1))).map(|(_, source)| source)

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use dunlin_core::Time;
 
-use super::{Settings, Strategy, Terms};
+use super::crowd::Crowd;
+use super::{Strategy, Terms};
+use crate::forecast::Forecast;
 use crate::model::Model;
 use crate::value::curve::Curve;
 
@@ -20,6 +22,14 @@ const EARLIEST_REVIEW: u32 = 64;
 const YOUNG: u32 = 8;
 /// What rounding may take from a worth that has just reached the price.
 const NEARLY: f64 = 1.0 - 1e-9;
+
+/// By what every source is valued.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Measure {
+    pub(super) strategy: Strategy,
+    pub(super) chronon: Duration,
+    pub(super) crowd: Crowd,
+}
 
 #[derive(Debug, Clone)]
 pub(super) struct Watched {
@@ -92,32 +102,37 @@ impl Watched {
     }
 
     /// What a look is worth at `now`; what has never been seen is beyond measure.
-    pub(super) fn worth(&self, settings: &Settings, now: Time) -> f64 {
+    pub(super) fn worth(&self, measure: &Measure, now: Time) -> f64 {
         let Some(last) = self.last_look else { return f64::MAX };
-        let worth = match settings.strategy {
+        let worth = match measure.strategy {
             Strategy::RoundRobin => now.since(last).as_secs_f64(),
-            Strategy::Learned => self.curve(settings, last).at(now),
+            Strategy::Learned => self.curve(measure, last).at(now),
         };
         if worth.is_finite() { worth } else { 0.0 }
     }
 
-    pub(super) fn per_cost(&self, settings: &Settings, now: Time) -> f64 {
-        self.worth(settings, now) / self.cost()
+    pub(super) fn per_cost(&self, measure: &Measure, now: Time) -> f64 {
+        self.worth(measure, now) / self.cost()
     }
 
-    fn curve<'s>(&'s self, settings: &Settings, last: Time) -> Curve<'s, crate::forecast::Forecast<'s>> {
-        Curve::new(&self.terms.value, self.model.forecast(), last, settings.chronon)
+    fn curve<'s>(&'s self, measure: &Measure, last: Time) -> Curve<'s, Forecast<'s>> {
+        Curve::new(&self.terms.value, self.forecast(measure), last, measure.chronon)
+    }
+
+    /// What is to be expected of it, beside the others.
+    pub(super) fn forecast(&self, measure: &Measure) -> Forecast<'_> {
+        self.model.forecast_among(measure.crowd.rate(self.model.prior()))
     }
 
     /// When a look will first be worth this much, up to `horizon`.
-    pub(super) fn crossing(&self, settings: &Settings, now: Time, worth: f64, horizon: Time) -> Option<Time> {
+    pub(super) fn crossing(&self, measure: &Measure, now: Time, worth: f64, horizon: Time) -> Option<Time> {
         let last = self.last_look?;
-        match settings.strategy {
+        match measure.strategy {
             Strategy::RoundRobin => {
                 let after = Duration::try_from_secs_f64(worth).unwrap_or(Duration::MAX);
                 Some(last.plus(after).max(now)).filter(|at| *at <= horizon)
             }
-            Strategy::Learned => self.curve(settings, last).crossing(now, worth, horizon),
+            Strategy::Learned => self.curve(measure, last).crossing(now, worth, horizon),
         }
     }
 
@@ -132,7 +147,7 @@ impl Watched {
     }
 
     /// What is to become of it at this price per unit of cost.
-    pub(super) fn outlook(&self, settings: &Settings, now: Time, price: f64) -> Outlook {
+    pub(super) fn outlook(&self, measure: &Measure, now: Time, price: f64) -> Outlook {
         if let Some(earliest) = self.earliest().filter(|at| *at > now) {
             return Outlook::Asleep(earliest);
         }
@@ -143,15 +158,15 @@ impl Watched {
         if overdue_at <= now {
             return Outlook::Overdue(overdue_at);
         }
-        let per_cost = self.per_cost(settings, now);
+        let per_cost = self.per_cost(measure, now);
         if is_worth(per_cost, price) {
             return Outlook::Worth(per_cost);
         }
-        let age = now.since(last).max(settings.chronon * YOUNG);
+        let age = now.since(last).max(measure.chronon * YOUNG);
         let target = if per_cost < REVIEW_AT * price { REVIEW_AT * price } else { price };
         let latest = now.plus(age / LATEST_REVIEW).min(overdue_at);
-        let crossing = self.crossing(settings, now, target * self.cost(), latest).unwrap_or(latest);
-        let earliest = now.plus(settings.chronon.max(age / EARLIEST_REVIEW));
+        let crossing = self.crossing(measure, now, target * self.cost(), latest).unwrap_or(latest);
+        let earliest = now.plus(measure.chronon.max(age / EARLIEST_REVIEW));
         Outlook::Awake(crossing.max(earliest).min(overdue_at))
     }
 }
