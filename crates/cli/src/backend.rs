@@ -8,7 +8,7 @@ mod reach;
 pub(crate) mod records;
 mod store;
 
-pub(crate) use reach::{Access, ReachArgs};
+pub(crate) use reach::{Access, DirectoryArgs, ReachArgs, ask_whether_ready};
 
 use serde_json::Value;
 
@@ -38,10 +38,14 @@ pub(crate) trait Backend {
     fn sources(&self, filter: &SourceFilter) -> Result<Vec<SourceRecord>, Failure>;
     fn source(&self, id: i64) -> Result<SourceRecord, Failure>;
     fn add(&self, wish: &SourceWish) -> Result<SourceRecord, Failure>;
+    /// Adds many, each by itself: what came of each, in the same order.
+    fn add_many(&self, wishes: &[SourceWish]) -> Result<Vec<Result<(), Failure>>, Failure>;
     fn edit(&self, id: i64, wish: &SourceWish) -> Result<SourceRecord, Failure>;
     fn remove(&self, id: i64) -> Result<(), Failure>;
     fn probe(&self, id: i64) -> Result<(), Failure>;
     fn changes(&self, filter: ChangeFilter) -> Result<ChangePage, Failure>;
+    /// So many of the newest changes, in the order of their cursors.
+    fn last_changes(&self, source: Option<i64>, n_last: u32) -> Result<ChangePage, Failure>;
     /// Tells changes as they come, after a place or from now on, until `tell` has had enough.
     fn follow(&self, after: Option<i64>, source: Option<i64>, tell: &mut Telling<'_>) -> Result<(), Failure>;
     /// The newest versions of a source, newest first.
@@ -52,12 +56,36 @@ pub(crate) trait Backend {
     fn explain(&self, id: i64) -> Result<Value, Failure>;
     fn budget(&self) -> Result<BudgetRecord, Failure>;
     fn set_budget(&self, per_second: f64) -> Result<(), Failure>;
+    /// Goes back to the budget of the configuration.
+    fn reset_budget(&self) -> Result<(), Failure>;
     /// Decisions about one source or about all, in the order in which they were taken.
     fn decisions(&self, source: Option<i64>, after: i64, limit: u32) -> Result<DecisionPage, Failure>;
+    /// So many of the newest decisions, in the same order.
+    fn last_decisions(&self, source: Option<i64>, n_last: u32) -> Result<DecisionPage, Failure>;
     fn tokens(&self) -> Result<Vec<TokenRecord>, Failure>;
     /// The new token, which cannot be asked for again.
     fn create_token(&self, name: &str) -> Result<String, Failure>;
     fn revoke_token(&self, name: &str) -> Result<(), Failure>;
+    /// Whether anything is looked at, or only what was captured before can be read.
+    fn liveness(&self) -> Liveness;
+}
+
+/// Whether a service answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Liveness {
+    Running,
+    NoService,
+}
+
+impl Liveness {
+    /// Tells a person who might wait that nothing will come.
+    pub(crate) fn mention(self) {
+        if self == Self::NoService {
+            crate::note(
+                "no service runs in this data directory, so nothing is looked at (start it with `dunlin serve`)",
+            );
+        }
+    }
 }
 
 /// Is told each change; an error ends the telling.

@@ -7,6 +7,7 @@
 pub(crate) mod check;
 mod file;
 mod keys;
+mod roots;
 pub(crate) mod units;
 mod values;
 
@@ -17,7 +18,7 @@ use std::time::Duration;
 
 use dunlin_engine::{Keep, Pace, RobotsRule};
 use dunlin_net::politeness::Rules;
-use dunlin_net::{Guard, Sizes, Timeouts};
+use dunlin_net::{Downgrade, Guard, Sizes, Timeouts};
 use dunlin_sched::value::{Life, Urgency};
 use dunlin_sched::watch::Strategy;
 use ipnet::IpNet;
@@ -35,6 +36,8 @@ pub(crate) const FILE: &str = "dunlin.toml";
 pub(crate) struct Config {
     pub(crate) data: PathBuf,
     pub(crate) listen: SocketAddr,
+    /// Names under which the service may be asked.
+    pub(crate) host_names: Vec<String>,
     /// Probes per second.
     pub(crate) budget: f64,
     /// Probes per second of any one host.
@@ -49,6 +52,8 @@ pub(crate) struct Config {
     pub(crate) politeness: Rules,
     pub(crate) networks: Vec<IpNet>,
     pub(crate) hosts: Vec<String>,
+    pub(crate) extra_roots: roots::Roots,
+    pub(crate) downgrade: Downgrade,
     /// The only ports that may be reached; not to be set by users.
     pub(crate) ports: Option<Vec<u16>>,
     pub(crate) timeouts: Timeouts,
@@ -76,6 +81,7 @@ impl Default for Config {
         Self {
             data: data_dir::default_directory(),
             listen: SocketAddr::from(([127, 0, 0, 1], 7171)),
+            host_names: Vec::new(),
             budget: 0.5,
             host_budget: None,
             strategy: Strategy::Learned,
@@ -88,6 +94,8 @@ impl Default for Config {
             politeness: Rules::default(),
             networks: Vec::new(),
             hosts: Vec::new(),
+            extra_roots: roots::Roots::default(),
+            downgrade: net.downgrade,
             ports: None,
             timeouts: net.timeouts,
             sizes: net.sizes,
@@ -127,7 +135,18 @@ impl Config {
         settings.network.sizes = self.sizes;
         settings.network.max_redirects = self.max_redirects;
         settings.network.pool.in_flight = self.in_flight;
+        settings.network.extra_roots.clone_from(&self.extra_roots.certificates);
+        settings.network.downgrade = self.downgrade;
         settings
+    }
+
+    /// What the API is served with.
+    pub(crate) fn server_options(&self) -> dunlin_server::Options {
+        dunlin_server::Options {
+            listen: self.listen,
+            host_names: self.host_names.clone(),
+            ..dunlin_server::Options::default()
+        }
     }
 
     fn guard(&self) -> Guard {
@@ -147,9 +166,14 @@ impl Config {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Origin {
     Default,
-    File { name: String, line: usize },
+    File {
+        name: String,
+        line: usize,
+    },
     Environment(String),
     Flag(&'static str),
+    /// In the store, by `dunlin budget set` or the API.
+    Stored,
 }
 
 impl std::fmt::Display for Origin {
@@ -159,6 +183,7 @@ impl std::fmt::Display for Origin {
             Self::File { name, line } => write!(f, "{name}:{line}"),
             Self::Environment(name) => f.write_str(name),
             Self::Flag(name) => f.write_str(name),
+            Self::Stored => f.write_str("`dunlin budget set`"),
         }
     }
 }
@@ -274,6 +299,28 @@ impl Effective {
         (key.set)(&mut self.config, value).map_err(|problem| format!("{}: {problem}", key.name))?;
         self.origins.insert(key.name, origin);
         Ok(())
+    }
+
+    /// What to say of a budget that was set while a service ran. It goes before all but a flag, which is a newer word.
+    pub(crate) fn about_stored_budget(&self, stored: f64) -> Option<String> {
+        let (shown, configured) = (units::show_pace(stored), units::show_pace(self.config.budget));
+        match self.origin("budget") {
+            _ if shown == configured => None,
+            Origin::Default | Origin::Stored => None,
+            Origin::Flag(flag) => Some(format!(
+                "{flag} {configured} replaces the budget of {shown} that was set with `dunlin budget set`"
+            )),
+            origin => Some(format!(
+                "the budget is {shown}, set with `dunlin budget set`, and not {configured} ({origin}); \
+                 `dunlin budget reset` goes back to that"
+            )),
+        }
+    }
+
+    /// Shows the budget that was set while a service ran as the one in force.
+    pub(crate) fn take_stored_budget(&mut self, stored: f64) {
+        self.config.budget = stored;
+        self.origins.insert("budget", Origin::Stored);
     }
 
     /// What no single value can be blamed for.

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use clap::Args;
 use serde::Serialize;
 
-use crate::backend::ReachArgs;
+use crate::backend::DirectoryArgs;
 use crate::failure::Failure;
 use crate::output::{print_json, print_line};
 use crate::terminal::{Paint, Tone, harmless};
@@ -15,7 +15,7 @@ use crate::terminal::{Paint, Tone, harmless};
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {
     #[command(flatten)]
-    reach: ReachArgs,
+    directory: DirectoryArgs,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -76,7 +76,7 @@ struct Report {
 
 impl Doctor {
     pub(crate) fn run(&self) -> Result<(), Failure> {
-        let findings = checks::all(&self.reach);
+        let findings = checks::all(&self.directory);
         let n_failed = findings.iter().filter(|finding| finding.verdict == Verdict::Fail).count();
         if self.json {
             print_json(&Report { well: n_failed == 0, findings })?;

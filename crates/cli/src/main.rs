@@ -21,6 +21,7 @@ mod serve;
 mod simulate;
 mod terminal;
 mod testbed;
+mod upkeep;
 mod watching;
 mod workload;
 
@@ -88,6 +89,9 @@ enum Command {
     Config(config::check::ConfigCommand),
     /// Check that everything is as it should be, and say what to try where it is not
     Doctor(doctor::Doctor),
+    /// Check, copy, thin out or compact the database
+    #[command(subcommand)]
+    Store(upkeep::StoreCommand),
     /// Run scheduling policies on needs, on a trace, or on made-up workloads
     #[command(subcommand)]
     Simulate(simulate::Simulate),
@@ -126,6 +130,7 @@ impl Command {
             Self::Token(command) => command.run(),
             Self::Config(command) => command.run(),
             Self::Doctor(command) => command.run(),
+            Self::Store(command) => command.run(),
             Self::Simulate(command) => command.run(),
             Self::Score(command) => command.run(),
             Self::Generate(command) => command.run(),

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 use dunlin_core::Time;
 use dunlin_engine::{Engine, Handle};
-use dunlin_server::{Options, Server, tokens};
+use dunlin_server::{Bound, Server, tokens};
 use dunlin_store::{SqliteStore, Store};
 use tracing::level_filters::LevelFilter;
 
@@ -27,7 +27,7 @@ use crate::moments;
 use crate::terminal::Paint;
 
 /// The token with which commands on the same machine talk to the service.
-const OWN_TOKEN: &str = "local-cli";
+pub(crate) const OWN_TOKEN: &str = "local-cli";
 
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
@@ -54,7 +54,7 @@ pub(crate) struct Serve {
     demo: bool,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum LogFormat {
     Text,
     Json,
@@ -73,7 +73,8 @@ impl Serve {
         self.start_log(effective.config.log);
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Failure::Environment(format!("cannot start: {error}")))?;
-        runtime.block_on(self.serve(effective.config))
+        let path = temporary.as_ref().map(|directory| directory.path().to_owned());
+        runtime.block_on(self.serve(effective, path))
     }
 
     fn flags(&self) -> Flags {
@@ -106,41 +107,92 @@ impl Serve {
         }
     }
 
-    async fn serve(&self, mut config: Config) -> Result<(), Failure> {
-        let stop = Stop::listen()?;
-        let store = open(config.data.clone()).await?;
+    async fn serve(&self, effective: Effective, temporary: Option<PathBuf>) -> Result<(), Failure> {
+        let stop = Stop::listen(temporary)?;
+        // Before anything is opened or made: a port that is taken leaves nothing behind.
+        let bound = Server::bind(effective.config.listen).await?;
+        let store = open(effective.config.data.clone()).await?;
+        self.heed_stored_budget(&store, &effective).await?;
+        let mut config = effective.config;
         let demo = if self.demo { Some(Demo::start(&store, &mut config).await?) } else { None };
         let engine = Engine::start(Arc::clone(&store), config.engine_settings()).await?;
-        let handle = engine.handle();
-        if let Some(demo) = &demo {
-            demo.add_sources(&handle).await?;
-        }
-        let options = Options { listen: config.listen, ..Options::default() };
-        let server = match Server::start(handle.clone(), options).await {
-            Ok(server) => server,
-            Err(error) => {
-                engine.stop().await?;
-                return Err(error.into());
-            }
-        };
-        let announced = announce(&handle, &config.data, server.address()).await?;
-        banner::print(&handle, &config, server.address(), demo.as_ref()).await?;
-        let telling = demo.as_ref().map(|_| tokio::spawn(demo::tell(handle.clone())));
-
-        stop.asked().await;
-        tracing::info!("stopping");
-        drop(announced);
-        if let Some(telling) = telling {
-            telling.abort();
-        }
-        server.stop().await;
-        engine.stop().await?;
+        // However this ends, the engine is stopped in an orderly way.
+        let ended = self.run_until_stopped(&engine.handle(), &config, bound, demo.as_ref(), stop).await;
+        let stopped = engine.stop().await;
         if let Some(demo) = demo {
             demo.stop().await;
         }
+        ended?;
+        stopped?;
         tracing::info!("stopped");
         Ok(())
     }
+
+    async fn run_until_stopped(
+        &self,
+        handle: &Handle,
+        config: &Config,
+        bound: Bound,
+        demo: Option<&Demo>,
+        stop: Stop,
+    ) -> Result<(), Failure> {
+        if let Some(demo) = demo {
+            demo.add_sources(handle).await?;
+        }
+        let server = bound.serve(handle.clone(), config.server_options());
+        let announced = announce(handle, &config.data, server.address()).await?;
+        banner::print(self.log_format, handle, config, server.address(), demo).await?;
+        let telling = async {
+            match demo {
+                Some(_) => demo::tell(handle.clone()).await,
+                None => std::future::pending().await,
+            }
+        };
+        let ended = tokio::select! {
+            () = stop.asked() => Ok(()),
+            told = telling => told,
+            () = gone(handle) => Err(Failure::Environment(
+                "the engine has ended by itself (the log says why; start the service again)".to_owned(),
+            )),
+        };
+        tracing::info!("stopping");
+        drop(announced);
+        let n_under_way = handle.budget().await.in_flight;
+        if n_under_way > 0 {
+            self.tell(&format!("waiting for {n_under_way} looks under way; Ctrl-C again abandons them"));
+        }
+        server.stop().await;
+        ended
+    }
+
+    /// Tells whoever started the service, in the form in which it writes its log.
+    fn tell(&self, text: &str) {
+        match self.log_format {
+            LogFormat::Text => crate::note(text),
+            LogFormat::Json => tracing::warn!("{text}"),
+        }
+    }
+
+    /// A flag is the newest word on the budget, and ends what was stored before it; else the stored one counts.
+    async fn heed_stored_budget(&self, store: &Arc<dyn Store>, effective: &Effective) -> Result<(), Failure> {
+        let (reading, forgetting) = (Arc::clone(store), Arc::clone(store));
+        let Some(stored) = on_thread(move || Ok(dunlin_engine::stored_budget(&*reading)?)).await? else {
+            return Ok(());
+        };
+        if let Some(text) = effective.about_stored_budget(stored.per_second) {
+            self.tell(&text);
+        }
+        if matches!(effective.origin("budget"), Origin::Flag(_)) {
+            on_thread(move || Ok(dunlin_engine::forget_budget(&*forgetting)?)).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Waits until the engine is no more. It tells nobody, but nothing is told after it either.
+async fn gone(handle: &Handle) {
+    let mut newest = handle.newest_cursor();
+    while newest.changed().await.is_ok() {}
 }
 
 async fn open(directory: PathBuf) -> Result<Arc<dyn Store>, Failure> {

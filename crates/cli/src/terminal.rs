@@ -57,13 +57,23 @@ pub(crate) fn harmless(text: &str) -> String {
         .map(|c| {
             if c == '\n' || c == '\t' {
                 c
-            } else if c.is_control() {
+            } else if c.is_control() || turns_text_around(c) {
                 '\u{fffd}'
             } else {
                 c
             }
         })
         .collect()
+}
+
+/// Characters that make what follows read the other way round, so that it looks like something else.
+const fn turns_text_around(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// What came from outside as a terminal may show it; `None` for what is no text.
+pub(crate) fn readable(content: &[u8]) -> Option<String> {
+    std::str::from_utf8(content).ok().filter(|text| !text.contains('\0')).map(harmless)
 }
 
 /// The same on one line, of at most this many characters.
@@ -82,6 +92,12 @@ mod tests {
     #[test]
     fn escape_sequences_do_not_reach_the_terminal() {
         assert_eq!(harmless("a\u{1b}[31mb\r\u{7}c\n"), "a\u{fffd}[31mb\u{fffd}\u{fffd}c\n");
+        assert_eq!(harmless("a\u{202e}gpj.exe\u{2069}"), "a\u{fffd}gpj.exe\u{fffd}");
+        assert_eq!(
+            readable("\u{1b}]0;title\u{7}Grüße\n".as_bytes()).unwrap(),
+            "\u{fffd}]0;title\u{fffd}Grüße\n"
+        );
+        assert_eq!(readable(b"\x89PNG\0\xff"), None);
         assert_eq!(one_line("  many\n words \t here", 10), "many word…");
     }
 }

@@ -51,7 +51,7 @@ impl Testbed {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Failure::Environment(format!("cannot start: {error}")))?;
         runtime.block_on(async {
-            let stop = Stop::listen()?;
+            let stop = Stop::listen(None)?;
             let n_sources = options.plan.trace.sources.len();
             let running = dunlin_testbed::Testbed::start(options).await?;
             note(&format!("{n_sources} sources at {}", running.url("/")));

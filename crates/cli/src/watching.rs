@@ -14,3 +14,26 @@ pub(crate) mod show;
 pub(crate) mod sources;
 pub(crate) mod tail;
 pub(crate) mod token;
+
+/// How many of the newest people see who ask for nothing else.
+const USUAL_LAST: u32 = 50;
+
+/// How many of the newest to list: as many as were asked for, or a few for people; programs, and who says where to
+/// begin, get the list in its order.
+fn newest_only(last: Option<u32>, order: Order) -> Option<u32> {
+    last.or((order == Order::NewestEnd).then_some(USUAL_LAST))
+}
+
+/// Which end of a list is wanted when no number of the newest is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Order {
+    NewestEnd,
+    FromBeginning,
+}
+
+impl Order {
+    /// Whoever gives one of `choices` wants the list from a place on.
+    fn of(choices: &[bool]) -> Self {
+        if choices.contains(&true) { Self::FromBeginning } else { Self::NewestEnd }
+    }
+}

@@ -12,13 +12,17 @@ pub use detail::{ChangeDetail, DetailPiece};
 pub use failure::{Failure, Refusal};
 pub use reading::Previous;
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use dunlin_core::Time;
 use dunlin_extract::{Extractor, Flicker};
 use dunlin_net::{Fetched, Request, http_date, politeness};
 use dunlin_sched::model::Seen;
 use dunlin_store::{Capture, ContentHash, Health, NewSource, Outcome, ProbeId, SourceId};
+use url::Url;
 
-use crate::memory::LookNote;
+use crate::memory::{LookNote, flicker_note};
 use crate::recipe::{Checked, understand};
 use crate::{Error, Settings};
 
@@ -30,12 +34,17 @@ pub struct Job {
     /// Which probe.
     pub probe: ProbeId,
     /// What its user said about it.
-    pub checked: Checked,
+    pub checked: Arc<Checked>,
     /// What the last look left.
     pub look: LookNote,
     /// What is known of its flicker.
     pub flicker: Flicker,
+    /// How soon a look must follow another one to count as close.
+    pub close: Duration,
 }
+
+/// Looks that follow each other within this time are close, if the settings let them follow that soon.
+const CLOSE: Duration = Duration::from_secs(15);
 
 impl Job {
     /// A probe of `source`, as it is stored.
@@ -47,7 +56,21 @@ impl Job {
         flicker: Flicker,
         settings: &Settings,
     ) -> Result<Self, Error> {
-        Ok(Self { source: id, probe, checked: understand(source, settings)?, look, flicker })
+        let checked = Arc::new(understand(source, settings)?);
+        Ok(Self::of_checked(id, probe, checked, look, flicker, settings))
+    }
+
+    /// A probe of a source that was understood before.
+    pub fn of_checked(
+        source: SourceId,
+        probe: ProbeId,
+        checked: Arc<Checked>,
+        look: LookNote,
+        flicker: Flicker,
+        settings: &Settings,
+    ) -> Self {
+        let close = CLOSE.max((settings.politeness.gap + settings.chronon) * 2);
+        Self { source, probe, checked, look, flicker, close }
     }
 
     /// What to ask the server for.
@@ -74,6 +97,8 @@ pub struct Taken {
     pub health: Option<(Health, String)>,
     /// Bytes of the body.
     pub n_bytes: u64,
+    /// Everything that was asked, in order; more than one where the source redirects.
+    pub way: Vec<Url>,
 }
 
 /// What a probe showed.
@@ -136,19 +161,27 @@ pub fn given_up(job: &Job, failure: Failure, at: Time) -> Taken {
 }
 
 fn unchanged(job: &Job, fetched: &Fetched, courtesy: politeness::Outcome, at: Time) -> Taken {
-    let mut look = seen_at(&job.look, fetched, at);
-    look.confirming = None;
+    let look = LookNote { confirming: None, ..seen_at(&job.look, fetched, at) };
+    let mut capture = Capture::bare(job.source, job.probe, at, Outcome::Unchanged);
+    if job.flicker.is_learned() {
+        capture.notes.extend(flicker_note(&job.flicker.clone().stayed_the_same()));
+    }
     Taken {
-        capture: Capture::bare(job.source, job.probe, at, Outcome::Unchanged),
+        capture,
         courtesy,
         finding: Finding::Seen { seen: Seen::Unchanged, follow_up: FollowUp::None },
         look,
         health: Some((Health::Well, moved(fetched).unwrap_or_default())),
         n_bytes: fetched.sent_bytes,
+        way: way(fetched),
     }
 }
 
-/// The note of a look that worked. A 304 may leave out validators that still count.
+fn way(fetched: &Fetched) -> Vec<Url> {
+    fetched.hops.iter().map(|hop| hop.from.clone()).chain([fetched.final_url.clone()]).collect()
+}
+
+/// The note of a look that worked, with the hash of the content before. A 304 may leave out validators that still count.
 fn seen_at(before: &LookNote, fetched: &Fetched, at: Time) -> LookNote {
     let mut look = LookNote { last_look: Some(at), failures: 0, not_before: None, ..before.clone() };
     if fetched.is_unchanged() {
@@ -157,7 +190,6 @@ fn seen_at(before: &LookNote, fetched: &Fetched, at: Time) -> LookNote {
         look.validators.last_modified = last_modified.clone().or(look.validators.last_modified);
     } else {
         look.validators = fetched.validators.clone();
-        look.hash = Some(ContentHash::of(&fetched.body).0);
     }
     look
 }

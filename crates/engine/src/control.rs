@@ -242,6 +242,11 @@ impl Control {
         self.politeness.restore(stored.iter().filter_map(read));
     }
 
+    /// Begins after an earlier run, which may have asked any host up to now.
+    pub fn resume(&mut self, now: Time) {
+        self.politeness.resume(now);
+    }
+
     /// Takes in an event, and appends what is to be done about it.
     pub fn handle(&mut self, now: Time, event: Event, commands: &mut Vec<Command>) {
         self.notice_clock(now);
@@ -282,6 +287,11 @@ impl Control {
     /// How many probes are under way.
     pub fn n_under_way(&self) -> usize {
         self.flights.len()
+    }
+
+    /// Whether a probe is.
+    pub fn is_under_way(&self, probe: ProbeId) -> bool {
+        self.flights.contains_key(&probe)
     }
 
     /// Counters and gauges.
@@ -351,12 +361,13 @@ impl Control {
         self.trouble.most(now).min(self.settings.in_flight.saturating_sub(under_way))
     }
 
-    /// Drops places that hold nothing back, here and in the store.
+    /// Drops places that nobody is at, and what is remembered of places that hold nothing back, here and in the store.
     fn forget(&mut self, now: Time, commands: &mut Vec<Command>) {
         if self.forgot_at.is_some_and(|at| now.since(at) < FORGET_EVERY) || self.trouble.store.is_some() {
             return;
         }
         self.forgot_at = Some(now);
+        self.drop_hosts(now);
         let names = self.politeness.forget(now);
         if !names.is_empty() {
             let forgotten = |scope| dunlin_store::Politeness { scope, state: Vec::new() };

@@ -10,6 +10,9 @@ pub enum Error {
     /// The URL of a source is no URL, or points where nothing is fetched from.
     #[error("url: {0}")]
     Url(#[source] dunlin_net::Error),
+    /// A header that cannot be sent with a source.
+    #[error("headers: {0}")]
+    Header(#[source] dunlin_net::Error),
     /// A kind that nobody reads.
     #[error("kind `{given}` is not known (expected page, feed, json, text or auto)")]
     Kind {
@@ -53,6 +56,11 @@ pub enum Error {
     /// The engine is stopping or has stopped.
     #[error("the engine has stopped (start it again)")]
     Stopped,
+    /// The engine had to stop while the store took nothing.
+    #[error(
+        "the store did not take the last captures and decisions, which are lost (make room or repair it, then start again)"
+    )]
+    Unwritten,
     /// A journal entry that cannot be read.
     #[error("decision {row} of the journal cannot be read: {reason} (it was written by another release)")]
     Journal {
@@ -68,6 +76,7 @@ impl Error {
     pub fn fault(&self) -> Fault {
         match self {
             Self::Url(_)
+            | Self::Header(_)
             | Self::Kind { .. }
             | Self::Recipe { .. }
             | Self::Extraction(_)
@@ -77,7 +86,7 @@ impl Error {
             | Self::Paused(_) => Fault::User,
             Self::Network(error) => error.fault(),
             Self::Store(error) => error.fault(),
-            Self::Stopped | Self::Journal { .. } => Fault::Ours,
+            Self::Stopped | Self::Unwritten | Self::Journal { .. } => Fault::Ours,
         }
     }
 }

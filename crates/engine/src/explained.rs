@@ -25,16 +25,29 @@ pub struct Explained {
     pub not_before: Option<Time>,
     /// What is expected of it.
     pub outlook: Outlook,
-    /// What a look is worth now.
-    pub value: f64,
+    /// What a look is worth now; `None` for a source that was never seen, which comes before all others.
+    pub value: Option<f64>,
     /// What it would have to be worth.
     pub price: f64,
-    /// When the next look is expected; `None` when it cannot be said.
+    /// When the next look is expected at the earliest; `None` when it cannot be said.
     pub next_look: Option<Time>,
+    /// The others that are due too, if it is due and has to wait for its turn.
+    pub turn: Option<Turn>,
+    /// What keeps all sources from being looked at: the store, or our network.
+    pub trouble: Option<String>,
     /// Why it will be taken then.
     pub reason: Reason,
     /// What keeps its host from being asked, if anything does.
     pub hold: Option<Hold>,
+}
+
+/// A source that waits for its turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Turn {
+    /// How many others are due.
+    pub others: u64,
+    /// When it is looked at if all of them go first and no more come; `None` without a budget.
+    pub by: Option<Time>,
 }
 
 /// What the engine does with a source.
@@ -64,8 +77,8 @@ pub struct Outlook {
     pub evidence: f64,
     /// By how much the rate may well be larger than its mean.
     pub hope: f64,
-    /// The chance that it has changed since the last look.
-    pub chance: f64,
+    /// The chance that it has changed since the last look, if there was one.
+    pub chance: Option<f64>,
 }
 
 /// One of the hours to come.
@@ -136,7 +149,7 @@ pub struct Used {
 pub struct HostUse {
     /// The host, or whatever politeness is owed to.
     pub place: String,
-    /// Probes in the last hour, in steps of an hour.
+    /// Probes in the last hour, in steps of five minutes.
     pub hour: u64,
     /// Probes in the last day, in steps of an hour.
     pub day: u64,

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use dunlin_core::Time;
 use dunlin_sched::watch::Pace;
 use dunlin_store::{Cursor, NewSource, Source, SourceEdit, SourceId, Store};
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{RwLock, mpsc, oneshot, watch};
 
 use crate::control::Unwanted;
 use crate::explained::Explained;
@@ -41,6 +41,9 @@ pub struct Handle {
     pub(crate) asks: mpsc::Sender<Ask>,
     pub(crate) newest: watch::Receiver<Cursor>,
     pub(crate) published: Arc<Mutex<Published>>,
+    /// Held from before something is written until the loop has been told, so that both hear the same things in the same
+    /// order. Shared by additions: nobody can speak of a source that is not there yet.
+    pub(crate) order: Arc<RwLock<()>>,
 }
 
 impl std::fmt::Debug for Handle {
@@ -53,45 +56,61 @@ impl Handle {
     /// Watches a source from now on. An error says which part of it cannot be used, and what to try.
     pub async fn add_source(&self, source: NewSource) -> Result<Source, Error> {
         recipe::check(&source, &self.settings)?;
-        let (source, joining) = self
-            .with_store(move |store, settings| {
-                let id = store.add_source(source)?;
-                let source = store.source(id)?.ok_or(Error::NoSuchSource(id))?;
-                let joining = Joining::load(store, &source, settings)?;
-                Ok((source, joining))
-            })
-            .await?;
-        self.ask(|reply| Ask::Join(Box::new(joining), reply)).await?;
-        Ok(source)
+        let handle = self.clone();
+        unbroken(async move {
+            let _order = handle.order.read().await;
+            let (source, joining) = handle
+                .with_store(move |store, settings| {
+                    let id = store.add_source(source)?;
+                    let source = store.source(id)?.ok_or(Error::NoSuchSource(id))?;
+                    let joining = Joining::load(store, &source, settings)?;
+                    Ok((source, joining))
+                })
+                .await?;
+            handle.ask(|reply| Ask::Join(Box::new(joining), reply)).await?;
+            Ok(source)
+        })
+        .await
     }
 
     /// Changes a source; also pauses and resumes. A new address, kind or recipe makes the next look a first one.
     pub async fn edit_source(&self, id: SourceId, edit: SourceEdit) -> Result<Source, Error> {
-        let (source, joining) = self
-            .with_store(move |store, settings| {
-                let present = store.source(id)?.ok_or(Error::NoSuchSource(id))?;
-                let wanted = edited(present.spec.clone(), &edit);
-                // A source that the guard now refuses can still be paused, or found by another tag.
-                if wanted != present.spec {
-                    recipe::check(&wanted, settings)?;
-                }
-                let source = store.edit_source(id, edit)?;
-                let joining = Joining::load(store, &source, settings)?;
-                Ok((source, joining))
-            })
-            .await?;
-        self.ask(|reply| Ask::Join(Box::new(joining), reply)).await?;
-        Ok(source)
+        let handle = self.clone();
+        unbroken(async move {
+            let _order = handle.order.write().await;
+            let (source, joining) = handle
+                .with_store(move |store, settings| {
+                    let present = store.source(id)?.ok_or(Error::NoSuchSource(id))?;
+                    let wanted = edited(present.spec.clone(), &edit);
+                    // A source that the guard now refuses can still be paused, or found by another tag.
+                    if wanted != present.spec {
+                        recipe::check(&wanted, settings)?;
+                    }
+                    let source = store.edit_source(id, edit)?;
+                    let joining = Joining::load(store, &source, settings)?;
+                    Ok((source, joining))
+                })
+                .await?;
+            handle.ask(|reply| Ask::Join(Box::new(joining), reply)).await?;
+            Ok(source)
+        })
+        .await
     }
 
     /// Forgets a source and everything captured from it.
     pub async fn remove_source(&self, id: SourceId) -> Result<(), Error> {
-        self.with_store(move |store, _| {
-            store.source(id)?.ok_or(Error::NoSuchSource(id))?;
-            Ok(store.remove_source(id)?)
+        let handle = self.clone();
+        unbroken(async move {
+            let _order = handle.order.write().await;
+            handle
+                .with_store(move |store, _| {
+                    store.source(id)?.ok_or(Error::NoSuchSource(id))?;
+                    Ok(store.remove_source(id)?)
+                })
+                .await?;
+            handle.ask(|reply| Ask::Leave(id, reply)).await
         })
-        .await?;
-        self.ask(|reply| Ask::Leave(id, reply)).await
+        .await
     }
 
     /// Looks at a source ahead of others, as soon as its host and the budget allow.
@@ -116,8 +135,13 @@ impl Handle {
 
     /// Sets the budget for all, for now and after every restart.
     pub async fn set_budget(&self, pace: Pace) -> Result<(), Error> {
-        self.with_store(move |store, _| store_budget(store, pace)).await?;
-        self.ask(|reply| Ask::SetBudget(pace, reply)).await
+        let handle = self.clone();
+        unbroken(async move {
+            let _order = handle.order.write().await;
+            handle.with_store(move |store, _| store_budget(store, pace)).await?;
+            handle.ask(|reply| Ask::SetBudget(pace, reply)).await
+        })
+        .await
     }
 
     /// The newest change that is stored; told after its commit.
@@ -160,6 +184,13 @@ impl Handle {
     }
 }
 
+/// Does a thing to its end, even if whoever asked for it no longer waits.
+async fn unbroken<T: Send + 'static>(
+    work: impl Future<Output = Result<T, Error>> + Send + 'static,
+) -> Result<T, Error> {
+    tokio::spawn(work).await.map_err(|_| Error::Stopped)?
+}
+
 /// The source as it would be after an edit, to be checked before anything is written.
 fn edited(mut spec: NewSource, edit: &SourceEdit) -> NewSource {
     fn replace<T: Clone>(field: &mut T, new: Option<&T>) {
@@ -176,13 +207,17 @@ fn edited(mut spec: NewSource, edit: &SourceEdit) -> NewSource {
     spec
 }
 
+/// One probe in a thousand days; whoever wants fewer wants none.
+const SLOWEST_PACE: f64 = 1.0 / 86_400_000.0;
+
 /// A pace that can be kept.
 pub(crate) fn check_pace(pace: Pace) -> Result<(), Error> {
-    if pace.per_second.is_finite() && pace.per_second >= 0.0 && pace.per_second <= 1e6 {
+    if pace.per_second == 0.0 || (SLOWEST_PACE..=1e6).contains(&pace.per_second) {
         return Ok(());
     }
     let given = pace.per_second.to_string();
-    Err(Error::Number { what: "budget", given, expected: "probes per second, from 0 to 1000000" })
+    let expected = "probes per second: 0, or from one in 1000 days to 1000000";
+    Err(Error::Number { what: "budget", given, expected })
 }
 
 /// Stores a budget, which goes before that of the settings from the next start on.
@@ -196,6 +231,11 @@ pub fn store_budget(store: &dyn Store, pace: Pace) -> Result<(), Error> {
 pub fn stored_budget(store: &dyn Store) -> Result<Option<Pace>, Error> {
     let Some(text) = store.setting(BUDGET_SETTING)? else { return Ok(None) };
     Ok(serde_json::from_str::<Pace>(&text).ok().filter(|pace| check_pace(*pace).is_ok()))
+}
+
+/// Forgets the budget that was set while running: that of the settings counts again from the next start on.
+pub fn forget_budget(store: &dyn Store) -> Result<(), Error> {
+    Ok(store.set_setting(BUDGET_SETTING, None)?)
 }
 
 /// The wall clock.

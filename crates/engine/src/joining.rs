@@ -6,7 +6,7 @@ use std::time::Duration;
 use dunlin_core::Time;
 use dunlin_sched::model::Model;
 use dunlin_sched::value::ValueModel;
-use dunlin_store::{Source, SourceId, SourceQuery, SourceState, Store};
+use dunlin_store::{DecisionQuery, Source, SourceId, SourceQuery, SourceState, Store};
 use url::Url;
 
 use crate::memory::Memory;
@@ -81,6 +81,12 @@ impl Joining {
         let plan = if source.paused.is_some() { Plan::Pause(known) } else { Plan::Watch(known) };
         Ok(Self { id, state, plan })
     }
+}
+
+/// Whether a run before this one may have used `store`.
+pub fn has_been_used(store: &dyn Store) -> Result<bool, Error> {
+    let has_sources = !store.sources(&SourceQuery::first(1))?.is_empty();
+    Ok(has_sources || !store.decisions(&DecisionQuery::first(1))?.is_empty())
 }
 
 /// How many sources are read at a time when starting.

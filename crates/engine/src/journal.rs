@@ -37,6 +37,12 @@ impl ProbeFigures {
     }
 }
 
+/// What a look is worth, if that was reckoned: a source that was never seen comes before all others, whatever they are
+/// worth.
+pub fn reckoned(value: f64) -> Option<f64> {
+    Some(value).filter(|value| *value < f64::MAX)
+}
+
 /// A reason in a word, as journal rows have it.
 pub const fn reason_word(reason: Reason) -> &'static str {
     match reason {

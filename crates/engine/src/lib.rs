@@ -28,10 +28,10 @@ mod writing;
 
 pub use error::Error;
 pub use explained::{
-    BudgetReport, Explained, Figures, Health, Hold, HostUse, HourAhead, Outlook, Standing, Used,
+    BudgetReport, Explained, Figures, Health, Hold, HostUse, HourAhead, Outlook, Standing, Turn, Used,
     explain_stored,
 };
-pub use handle::{Handle, store_budget, stored_budget};
+pub use handle::{Handle, forget_budget, store_budget, stored_budget};
 pub use live::Engine;
 pub use settings::{Keep, RobotsRule, Settings};
 

@@ -4,6 +4,7 @@
 //! Decides nothing itself: every decision is in [`crate::control`].
 
 mod fetching;
+mod recent;
 mod writer;
 
 use std::collections::{HashMap, VecDeque};
@@ -13,19 +14,22 @@ use std::time::Duration;
 
 use dunlin_core::Time;
 use dunlin_net::Client;
-use dunlin_store::{Cursor, Store};
+use dunlin_store::{Cursor, ProbeId, Recorded, SourceId, Store};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::{JoinError, JoinHandle, JoinSet};
 use tokio::time::{Instant, MissedTickBehavior};
 
-use self::fetching::{Fetching, Work, message_of};
+use self::fetching::{Done, Fetching, Work, message_of};
+use self::recent::{Recalled, Recent};
 use crate::control::{Command, Control, Event, Write};
 use crate::handle::{Ask, Handle, Published, stored_budget, wall_clock};
-use crate::joining::load_all;
+use crate::joining::{has_been_used, load_all};
 use crate::{Error, Settings};
 
 /// Asks that wait while the loop is busy.
 const ASKS: usize = 64;
+/// The most of each kind of event that one turn of the loop takes in.
+const AT_ONE_TURN: usize = 128;
 /// How often old things are removed from the store.
 const PRUNE_EVERY: Duration = Duration::from_hours(1);
 
@@ -34,7 +38,7 @@ const PRUNE_EVERY: Duration = Duration::from_hours(1);
 pub struct Engine {
     handle: Handle,
     stop: oneshot::Sender<()>,
-    task: JoinHandle<()>,
+    task: JoinHandle<Result<(), Error>>,
     upkeep: JoinHandle<()>,
 }
 
@@ -63,7 +67,8 @@ impl Engine {
         let (asks, asked) = mpsc::channel(ASKS);
         let (stop, stopped) = oneshot::channel();
         let (newest_sender, newest) = watch::channel(newest);
-        let handle = Handle { store, settings, asks, newest, published };
+        let order = Arc::default();
+        let handle = Handle { store, settings, asks, newest, published, order };
         let running = Running::new(&handle, control, client, newest_sender);
         let task = tokio::spawn(running.run(asked, stopped));
         let upkeep = tokio::spawn(keep_up(handle.clone()));
@@ -76,10 +81,11 @@ impl Engine {
     }
 
     /// Begins no more probes, finishes those under way, or abandons them after a while, and writes all there is to write.
+    /// An error when the store did not take it all.
     pub async fn stop(self) -> Result<(), Error> {
         self.upkeep.abort();
         let _ = self.stop.send(());
-        self.task.await.map_err(|_| Error::Stopped)
+        self.task.await.map_err(|_| Error::Stopped)?
     }
 }
 
@@ -89,6 +95,9 @@ fn load(store: &dyn Store, settings: &Arc<Settings>) -> Result<(Control, Cursor)
     let entropy = std::collections::hash_map::RandomState::new().build_hasher().finish();
     let mut control = Control::new(Arc::clone(settings), budget, entropy);
     control.restore_politeness(&store.politeness()?);
+    if has_been_used(store)? {
+        control.resume(wall_clock());
+    }
     let mut commands = Vec::new();
     load_all(store, settings, |joining| control.handle(wall_clock(), Event::Joined(joining), &mut commands))?;
     Ok((control, store.cursor_range()?.newest))
@@ -111,13 +120,16 @@ struct Running {
     control: Control,
     settings: Arc<Settings>,
     fetching: Fetching,
-    tasks: JoinSet<Event>,
+    tasks: JoinSet<Done>,
     work: HashMap<tokio::task::Id, Work>,
+    recent: Recent,
+    /// What to recall of each source once what its probe brought is written.
+    unwritten: HashMap<ProbeId, (SourceId, Recalled)>,
     /// What the writer has no room for yet.
     unsent: VecDeque<Write>,
     to_write: Option<mpsc::Sender<Write>>,
     written: mpsc::Receiver<Event>,
-    writer: JoinHandle<()>,
+    writer: JoinHandle<Result<(), Error>>,
     newest: watch::Sender<Cursor>,
     published: Arc<Mutex<Published>>,
     commands: Vec<Command>,
@@ -130,12 +142,15 @@ impl Running {
         let (to_write, handed_over) = mpsc::channel(capacity);
         let (events, written) = mpsc::channel(capacity);
         let writer = tokio::spawn(writer::run(Arc::clone(&handle.store), handed_over, events));
+        let (store, recent) = (Arc::clone(&handle.store), Recent::default());
         Self {
             control,
-            fetching: Fetching::new(Arc::clone(&handle.store), Arc::clone(&settings), client),
+            fetching: Fetching::new(store, Arc::clone(&settings), client, recent.clone()),
             settings,
             tasks: JoinSet::new(),
             work: HashMap::new(),
+            recent,
+            unwritten: HashMap::new(),
             unsent: VecDeque::new(),
             to_write: Some(to_write),
             written,
@@ -146,7 +161,11 @@ impl Running {
         }
     }
 
-    async fn run(mut self, mut asked: mpsc::Receiver<Ask>, mut stopped: oneshot::Receiver<()>) {
+    async fn run(
+        mut self,
+        mut asked: mpsc::Receiver<Ask>,
+        mut stopped: oneshot::Receiver<()>,
+    ) -> Result<(), Error> {
         let mut ticks = tokio::time::interval(self.settings.chronon.max(Duration::from_millis(1)));
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut give_up_at: Option<Instant> = None;
@@ -162,14 +181,31 @@ impl Running {
                     asked.close();
                 }
             }
+            self.take_what_is_there();
             self.send_writes();
             self.publish();
             let is_idle = self.control.n_under_way() == 0 && self.unsent.is_empty();
-            if give_up_at.is_some_and(|at| is_idle || Instant::now() >= at) {
+            // What more is fetched would only wait with the rest for a store that takes nothing.
+            let is_stuck = self.control.health().store_trouble.is_some();
+            if give_up_at.is_some_and(|at| is_idle || is_stuck || Instant::now() >= at) {
                 break;
             }
         }
-        self.finish(give_up_at.unwrap_or_else(Instant::now)).await;
+        self.finish(give_up_at.unwrap_or_else(Instant::now)).await
+    }
+
+    /// Takes in more of what has happened already, so that what is done after each turn of the loop is shared. Not
+    /// without end: ticks have to come in between.
+    fn take_what_is_there(&mut self) {
+        for _ in 0..AT_ONE_TURN {
+            let written = self.written.try_recv().ok();
+            let ended = self.tasks.try_join_next_with_id();
+            if written.is_none() && ended.is_none() {
+                return;
+            }
+            written.into_iter().for_each(|event| self.take(event));
+            ended.into_iter().for_each(|ended| self.task_ended(ended));
+        }
     }
 
     fn tick(&mut self) {
@@ -180,16 +216,27 @@ impl Running {
     }
 
     fn take(&mut self, event: Event) {
-        if let Event::Written { result: Ok(recorded), .. } = &event
-            && let Some((_, last)) = recorded.cursors
-        {
+        if let Event::Written { probe, result } = &event {
+            let next = self.unwritten.remove(probe);
+            if let Ok(recorded) = result {
+                if let Some((source, recalled)) = next {
+                    self.recent.put(source, *probe, recalled);
+                }
+                self.announce(recorded);
+            }
+        }
+        self.handle(wall_clock(), event);
+    }
+
+    /// Tells everyone of changes that are in the store.
+    fn announce(&self, recorded: &Recorded) {
+        if let Some((_, last)) = recorded.cursors {
             self.newest.send_if_modified(|newest| {
                 let is_newer = last > *newest;
                 *newest = last.max(*newest);
                 is_newer
             });
         }
-        self.handle(wall_clock(), event);
     }
 
     fn handle(&mut self, now: Time, event: Event) {
@@ -215,11 +262,21 @@ impl Running {
         }
     }
 
-    fn task_ended(&mut self, ended: Result<(tokio::task::Id, Event), JoinError>) {
+    fn task_ended(&mut self, ended: Result<(tokio::task::Id, Done), JoinError>) {
         match ended {
-            Ok((id, event)) => {
+            Ok((id, Done { event, next })) => {
                 self.work.remove(&id);
+                let probed = match &event {
+                    Event::Taken(taken) => Some((taken.capture.probe, taken.capture.source)),
+                    _ => None,
+                };
                 self.take(event);
+                // What control has dropped will not be written.
+                if let (Some((probe, source)), Some(next)) = (probed, next)
+                    && self.control.is_under_way(probe)
+                {
+                    self.unwritten.insert(probe, (source, next));
+                }
             }
             Err(error) => match self.work.remove(&error.id()) {
                 Some(Work::Probe(probe)) => {
@@ -257,10 +314,12 @@ impl Running {
         // Whoever asked may have gone meanwhile; then nobody needs the answer.
         match ask {
             Ask::Join(joining, reply) => {
+                self.recent.forget(joining.id);
                 self.handle(now, Event::Joined(vec![*joining]));
                 let _ = reply.send(());
             }
             Ask::Leave(id, reply) => {
+                self.recent.forget(id);
                 self.handle(now, Event::Left(id));
                 let _ = reply.send(());
             }
@@ -281,7 +340,7 @@ impl Running {
     }
 
     /// Abandons what is still under way and writes the rest, as long as that takes no longer than agreed.
-    async fn finish(mut self, give_up_at: Instant) {
+    async fn finish(mut self, give_up_at: Instant) -> Result<(), Error> {
         let abandoned = self.tasks.len();
         self.tasks.abort_all();
         let mut commands = Vec::new();
@@ -302,18 +361,21 @@ impl Running {
         // The writer tells what it has written; nobody needs to know any more, but it must not wait for a listener.
         let listening = async { while written.recv().await.is_some() {} };
         let limit = give_up_at.max(Instant::now() + Duration::from_secs(1));
-        let is_complete =
-            tokio::time::timeout_at(limit, async { tokio::join!(writing, listening) }).await.is_ok();
+        let writer = &mut self.writer;
+        let all = async { tokio::join!(writing, listening, writer).2 };
+        let ended = tokio::time::timeout_at(limit, all).await;
         self.writer.abort();
-        if is_complete {
-            tracing::info!(abandoned, "the engine has stopped");
-        } else {
-            tracing::warn!(
-                abandoned,
-                "the engine has stopped without writing everything: the store did not take it"
-            );
+        let result = match ended {
+            Ok(Ok(result)) => result,
+            // Out of time, or the writer has panicked.
+            Err(_) | Ok(Err(_)) => Err(Error::Unwritten),
+        };
+        match &result {
+            Ok(()) => tracing::info!(abandoned, "the engine has stopped"),
+            Err(error) => tracing::error!(abandoned, %error, "the engine has stopped"),
         }
         self.control.handle(wall_clock(), Event::Stopping, &mut Vec::new());
         self.publish();
+        result
     }
 }

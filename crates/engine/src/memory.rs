@@ -33,8 +33,8 @@ pub struct LookNote {
     pub last_look: Option<Time>,
     /// Until when another look would show what flickers, after a change.
     pub confirming: Option<Time>,
-    /// How many changes were followed by a second look.
-    pub n_confirmed: u8,
+    /// How many times a change was told; beyond 255 it goes on from 128.
+    pub n_told: u8,
     /// Failures in a row.
     pub failures: u32,
     /// Not to be looked at before this time.
@@ -101,6 +101,11 @@ pub fn look_note(look: &LookNote) -> Option<Note> {
 /// The note of what flickers.
 pub fn flicker_note(flicker: &Flicker) -> Option<Note> {
     encode(FLICKER, flicker)
+}
+
+/// What is known of the flicker according to these notes, if it is among them.
+pub(crate) fn flicker_in(notes: &[Note]) -> Option<Flicker> {
+    decode(notes, FLICKER)
 }
 
 /// The note of how the source changes.

@@ -28,10 +28,20 @@ pub(crate) fn digest(
     answer: &Result<Fetched, dunlin_net::Error>,
     at: Time,
 ) -> Result<Taken, Error> {
-    let fetched = match capture::first_step(&job, answer, at) {
-        Step::Done(taken) => return Ok(*taken),
-        Step::Read(fetched) => fetched,
-    };
+    match capture::first_step(&job, answer, at) {
+        Step::Done(taken) => Ok(*taken),
+        Step::Read(fetched) => read(store, settings, job, fetched, at),
+    }
+}
+
+/// Reads content that is other than the last one, and compares it with what is stored.
+pub(crate) fn read(
+    store: &dyn Store,
+    settings: &Settings,
+    job: Job,
+    fetched: &Fetched,
+    at: Time,
+) -> Result<Taken, Error> {
     let extractor = match job.checked.extractor(settings.extraction) {
         Ok(extractor) => extractor,
         Err(error) => return Ok(capture::given_up(&job, Failure::new(Fault::User, error.to_string()), at)),

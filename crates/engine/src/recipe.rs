@@ -5,12 +5,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use dunlin_extract::recipe::{NoiseRules, Recipe};
 use dunlin_extract::{Extractor, Limits};
 use dunlin_net::{Request, ShownUrl};
-use dunlin_sched::value::ValueModel;
+use dunlin_sched::value::{Life, ValueModel};
 use dunlin_store::NewSource;
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -25,6 +26,8 @@ pub struct SourceRecipe {
     pub recipe: Recipe,
     /// What to leave out before anything is compared.
     pub noise: NoiseRules,
+    /// What to do about parts that are different at every look.
+    pub flicker: FlickerRule,
     /// Headers to send, such as `Authorization`. Sent to the host of the URL only, and never shown.
     pub headers: BTreeMap<String, String>,
     /// Never look again sooner than this many seconds.
@@ -33,11 +36,23 @@ pub struct SourceRecipe {
     pub longest_gap: Option<u64>,
 }
 
+/// What to do about parts of a page that are different at every look.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FlickerRule {
+    /// Learn them and keep them quiet.
+    #[default]
+    Learn,
+    /// Tell them like anything else: for a page that changes in earnest every few seconds.
+    Tell,
+}
+
 impl fmt::Debug for SourceRecipe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SourceRecipe")
             .field("recipe", &self.recipe)
             .field("noise", &self.noise)
+            .field("flicker", &self.flicker)
             .field("header_names", &self.headers.keys().collect::<Vec<_>>())
             .field("shortest_gap", &self.shortest_gap)
             .field("longest_gap", &self.longest_gap)
@@ -63,6 +78,9 @@ pub struct Checked {
 /// The longest gap that makes sense: about three years.
 const MAX_GAP: u64 = 100_000_000;
 
+/// Weights with which worth can still be reckoned: next to a larger one, all other sources would be worth nothing.
+const WEIGHTS: RangeInclusive<f64> = 1e-6..=1e6;
+
 /// The most bytes of headers that one source may add to each request.
 const MAX_HEADER_BYTES: usize = 16 << 10;
 
@@ -73,8 +91,15 @@ pub fn check(source: &NewSource, settings: &Settings) -> Result<Checked, Error> 
     settings.network.guard.check_url(&checked.url).map_err(|refusal| Error::Url(refused(refusal)))?;
     checked.extractor(settings.extraction)?;
     checked.request()?;
-    if !(source.weight.is_finite() && source.weight >= 0.0) {
-        return Err(wrong("weight", &source.weight, "a number of at least 0"));
+    if source.weight != 0.0 && !WEIGHTS.contains(&source.weight) {
+        return Err(wrong("weight", &source.weight, "0, or a number from 0.000001 to 1000000"));
+    }
+    if checked.value.life == Life::Window(0) {
+        return Err(wrong(
+            "life",
+            &source.life,
+            "a window of at least 1: what is gone at once is never seen",
+        ));
     }
     Ok(checked)
 }
@@ -85,7 +110,9 @@ pub(crate) fn understand(source: &NewSource, settings: &Settings) -> Result<Chec
     let mut recipe: SourceRecipe =
         serde_json::from_str(&source.recipe).map_err(|error| Error::Recipe { reason: error.to_string() })?;
     let by_kind = match source.kind.as_str() {
-        "page" | "json" | "auto" | "" => Recipe::Auto,
+        "auto" | "" => Recipe::Auto,
+        "page" => Recipe::Page,
+        "json" => Recipe::Json,
         "feed" => Recipe::Feed,
         "text" => Recipe::Text,
         other => return Err(Error::Kind { given: other.to_owned() }),
@@ -123,6 +150,6 @@ impl Checked {
         }
         let request = Request::new(self.url.clone());
         let mut headers = self.recipe.headers.iter();
-        headers.try_fold(request, |request, (name, value)| request.header(name, value)).map_err(Error::Url)
+        headers.try_fold(request, |request, (name, value)| request.header(name, value)).map_err(Error::Header)
     }
 }

@@ -16,7 +16,7 @@ use url::Url;
 use crate::capture::{Failure, Job, given_up};
 use crate::control::{Command, Control, Event, Unwanted};
 use crate::handle::stored_budget;
-use crate::joining::{Joining, load_all};
+use crate::joining::{Joining, has_been_used, load_all};
 use crate::probe::{digest, panic_message, prepare};
 use crate::writing::Backlog;
 use crate::{Error, Explained, Figures, Health, Pace, Settings, recipe};
@@ -76,6 +76,9 @@ impl<W: World> Simulation<W> {
         // A run of the same store that began earlier has counted fewer probes than microseconds.
         let mut control = Control::new(Arc::clone(&settings), budget, start.micros().unsigned_abs());
         control.restore_politeness(&store.politeness()?);
+        if has_been_used(&*store)? {
+            control.resume(start);
+        }
         load_all(&*store, &settings, |joining| {
             control.handle(start, Event::Joined(joining), &mut Vec::new());
         })?;

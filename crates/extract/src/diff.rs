@@ -129,6 +129,9 @@ impl<'t> Tokens<'t> {
     /// Words and what is between them. In scripts without spaces every character is a word.
     fn words(text: &'t str) -> Self {
         let class = |c: char| match c {
+            // Most texts are mostly these, and the tables of all other scripts are slow.
+            '0'..='9' | 'A'..='Z' | 'a'..='z' => 1,
+            ' ' | '\n' => 0,
             c if c.is_whitespace() => 0,
             '\u{3040}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' => 2,
             c if c.is_alphanumeric() => 1,

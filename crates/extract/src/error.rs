@@ -83,5 +83,17 @@ pub(crate) fn parse_part<T, E: ToString>(
 /// Parsers draw pictures of the place over several lines; the last line that says something is the reason.
 fn reason_line(reason: &str) -> String {
     let mut lines = reason.lines().map(str::trim).filter(|line| line.contains(char::is_alphabetic));
-    lines.next_back().unwrap_or("no reason given").trim_start_matches(['=', ' ']).to_lowercase()
+    // Some reasons are but the name that the parser has for them in its own code, and what is in there, over many lines.
+    let name = reason.split_once("Please report this to the developer\n");
+    let name = name.and_then(|(_, name)| name.split(|letter: char| !letter.is_alphanumeric()).next());
+    let line = name.or_else(|| lines.next_back()).unwrap_or("no reason given").trim_start_matches(['=', ' ']);
+    let is_name = line.chars().all(char::is_alphanumeric);
+    let mut words = String::new();
+    for letter in line.chars() {
+        if is_name && letter.is_uppercase() && !words.is_empty() {
+            words.push(' ');
+        }
+        words.extend(letter.to_lowercase());
+    }
+    words
 }

@@ -42,6 +42,8 @@ pub struct Extractor {
 enum Method {
     Auto,
     Feed,
+    Page,
+    Json,
     Selector(CheckedSelector),
     Main,
     Path(CheckedPath),
@@ -66,6 +68,8 @@ impl Extractor {
         let method = match recipe {
             Recipe::Auto => Method::Auto,
             Recipe::Feed => Method::Feed,
+            Recipe::Page => Method::Page,
+            Recipe::Json => Method::Json,
             Recipe::HtmlSelector { css } => Method::Selector(selector(css)?),
             Recipe::HtmlMain => Method::Main,
             Recipe::JsonPath { path } => Method::Path(CheckedPath::new(path)?),
@@ -88,7 +92,8 @@ impl Extractor {
         let format = sniff(&text, input.content_type, &mut diagnostics);
         let reader = PageReader { ignored: &self.ignored, limits: &self.limits, url: input.url };
         let mut found = if format == Format::Binary {
-            binary(body)
+            diagnostics.push(Diagnostic::UnexpectedFormat { expected: self.expected(), found: format });
+            if matches!(self.method, Method::Feed | Method::Json) { Found::default() } else { binary(body) }
         } else if text.trim().is_empty() {
             // Not complete: an empty answer does not mean that everything is gone.
             diagnostics.push(Diagnostic::Empty);
@@ -121,13 +126,16 @@ impl Extractor {
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Found {
         let is_page = matches!(format, Format::Html | Format::Xml);
-        let mut unexpected =
-            |expected| diagnostics.push(Diagnostic::UnexpectedFormat { expected, found: format });
-        match &self.method {
-            Method::Selector(_) | Method::Main if !is_page => unexpected("HTML"),
-            Method::Path(_) if !matches!(format, Format::Json | Format::JsonFeed) => unexpected("JSON"),
-            Method::Feed if !matches!(format, Format::Feed | Format::JsonFeed) => unexpected("a feed"),
-            _ => {}
+        let is_json = matches!(format, Format::Json | Format::JsonFeed);
+        let is_expected = match &self.method {
+            Method::Selector(_) | Method::Main => is_page,
+            Method::Path(_) | Method::Json => is_json,
+            Method::Feed => matches!(format, Format::Feed | Format::JsonFeed),
+            Method::Page => !is_json,
+            Method::Auto | Method::Text => true,
+        };
+        if !is_expected {
+            diagnostics.push(Diagnostic::UnexpectedFormat { expected: self.expected(), found: format });
         }
         let feed = |diagnostics| {
             let feed::Found { title, updated, items, is_complete } =
@@ -146,13 +154,26 @@ impl Extractor {
             (Method::Main, Format::Html | Format::Xml) => page(reader.main(text, diagnostics)),
             (Method::Path(path), _) => plain(json::read(text, Some(path), reader, diagnostics)),
             (Method::Auto | Method::Feed, Format::Feed | Format::JsonFeed) => feed(diagnostics),
-            (Method::Auto, Format::Json) => plain(json::read(text, None, reader, diagnostics)),
-            (Method::Auto, Format::Html) => page(reader.whole(text, diagnostics)),
-            (Method::Auto, Format::Xml) => page(elements(text)),
-            // Somebody who asked for a feed is not served with the words of an error page.
-            (Method::Feed, _) => Found::default(),
+            (Method::Auto, Format::Json) | (Method::Json, Format::Json | Format::JsonFeed) => {
+                plain(json::read(text, None, reader, diagnostics))
+            }
+            (Method::Auto | Method::Page, Format::Html) => page(reader.whole(text, diagnostics)),
+            (Method::Auto | Method::Page, Format::Xml) | (Method::Page, Format::Feed) => page(elements(text)),
+            // Somebody who asked for a feed or for data is not served with the words of an error page.
+            (Method::Feed | Method::Json, _) => Found::default(),
             (Method::Text, Format::Html) => plain(self.text_items(&strip_tags(text))),
             _ => plain(self.text_items(text)),
+        }
+    }
+
+    /// What the recipe reads.
+    const fn expected(&self) -> &'static str {
+        match &self.method {
+            Method::Selector(_) | Method::Main => "HTML",
+            Method::Path(_) | Method::Json => "JSON",
+            Method::Feed => "a feed",
+            Method::Page => "a page",
+            Method::Auto | Method::Text => "text",
         }
     }
 

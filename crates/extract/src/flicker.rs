@@ -1,5 +1,5 @@
-//! What a page changes all the time and nobody needs to hear about: parts that differ between two looks in a row
-//! (counters, rotating teasers, tokens), and content that comes back to what it was before (A-B-A).
+//! What a page changes all the time and nobody needs to hear about: parts that are different at every look, however
+//! close the looks (counters, rotating teasers, tokens), and content that comes back to what it was before (A-B-A).
 //!
 //! A [`Flicker`] is a value: it is passed in, a new one comes out, and it is stored with the source. It is
 //! bounded; what is forgotten is reported once more.
@@ -9,9 +9,11 @@ use serde::{Deserialize, Serialize};
 use crate::detect::{Change, Comparison, compare};
 use crate::document::Item;
 
+mod burst;
 mod memory;
 mod traits;
 
+use burst::Burst;
 use memory::Memory;
 use traits::{Trait, traits_of};
 
@@ -20,7 +22,7 @@ use traits::{Trait, traits_of};
 pub enum Quiet {
     /// The content has come back to what it was not long ago, or an item leaves that came and went before.
     Returned,
-    /// It differs only where two looks in a row differed.
+    /// It differs only where all of a few close looks differed.
     Flickers,
 }
 
@@ -41,27 +43,56 @@ pub struct Verdict<'i> {
 pub struct Flicker {
     /// States and lines that were there not long ago.
     recent: Memory<1024>,
-    /// Places and shapes of what differed between two looks in a row.
+    /// Places and shapes of what was different in every one of a few close looks.
     volatile: Memory<256>,
+    /// The close looks under way.
+    burst: Burst,
+}
+
+/// Whether a few close looks have told what they can.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CloseLooks {
+    /// Another one, compared with the same first look, will tell more.
+    GoOn,
+    /// What flickers is known; the last look can be judged.
+    Over,
 }
 
 impl Flicker {
-    /// Learns from two looks that followed each other so closely that nothing can have happened: all that differs
-    /// between them flickers.
+    /// How many fingerprints it holds, of eight bytes each.
+    pub fn n_fingerprints(&self) -> usize {
+        self.recent.len() + self.volatile.len()
+    }
+
+    /// Learns from a look that followed soon after `first` and after the looks given before. A part that is another one
+    /// in every close look flickers; a part that stays for two of them has changed, and will be judged like any other.
     #[must_use]
-    pub fn learn(mut self, first: &[Item], second: &[Item]) -> Self {
-        for change in compare(first, second).changes {
-            let traits = traits_of(&change);
-            for volatile in traits.places.iter().chain(&traits.shapes) {
-                self.volatile.remember(*volatile);
-            }
-            self.remember(&traits);
-            // An item that comes and goes within a moment may be gone the next moment.
-            if let Change::Added(item) = change {
-                self.remember(&traits_of(&Change::Removed(item)));
-            }
+    pub fn look_closely(mut self, first: &[Item], next: &[Item]) -> (Self, CloseLooks) {
+        let (burst, returned) = std::mem::take(&mut self.burst).with_look(&compare(first, next));
+        // An item that comes or goes for a moment will do so again.
+        for mark in returned.iter().flat_map(|item| &item.marks) {
+            self.recent.remember(*mark);
         }
-        self
+        for mark in burst.convicted().flat_map(|part| &part.marks) {
+            self.volatile.remember(*mark);
+        }
+        if burst.is_open() {
+            self.burst = burst;
+            return (self, CloseLooks::GoOn);
+        }
+        (self, CloseLooks::Over)
+    }
+
+    /// Whether some part is kept quiet because it was different at every close look.
+    pub const fn is_learned(&self) -> bool {
+        !self.volatile.is_empty()
+    }
+
+    /// The whole page was the same at two looks. Nothing on it is different every time, then, and what was taken for
+    /// flicker was a page that changed fast.
+    #[must_use]
+    pub fn stayed_the_same(self) -> Self {
+        Self { volatile: Memory::default(), ..self }
     }
 
     /// Judges the changes from `previous` to `current`, and remembers them.
@@ -73,6 +104,7 @@ impl Flicker {
     /// Likewise for a comparison that is already made.
     #[must_use]
     pub fn judge(mut self, comparison: Comparison<'_>) -> (Self, Verdict<'_>) {
+        self.burst = Burst::default();
         let mut verdict = Verdict { redated: comparison.redated, ..Verdict::default() };
         for change in comparison.changes {
             let traits = traits_of(&change);

@@ -13,6 +13,10 @@ pub enum Recipe {
     Auto,
     /// The entries of an RSS, Atom or JSON feed.
     Feed,
+    /// The visible text of a page, also of a feed that is to be watched as a page.
+    Page,
+    /// The values of a JSON document, and nothing of a document that is not JSON.
+    Json,
     /// One item for each element of a page that the selector matches.
     HtmlSelector {
         /// A CSS selector.

@@ -11,9 +11,21 @@ pub(crate) fn tidy_lines(text: &str) -> String {
         if !tidied.is_empty() {
             tidied.push('\n');
         }
-        push_words(&mut tidied, words);
+        if is_tidy(line) {
+            tidied.push_str(line);
+        } else {
+            push_words(&mut tidied, words);
+        }
     }
     tidied
+}
+
+/// Whether a line has one space between words of ASCII and none at its ends, which most lines do that were tidied once.
+fn is_tidy(line: &str) -> bool {
+    let bytes = line.as_bytes();
+    let (Some(b'!'..=b'~'), Some(b'!'..=b'~')) = (bytes.first(), bytes.last()) else { return false };
+    bytes.iter().all(|byte| matches!(byte, b' '..=b'~'))
+        && bytes.iter().zip(&bytes[1..]).all(|pair| pair != (&b' ', &b' '))
 }
 
 /// Everything on one line.

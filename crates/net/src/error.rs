@@ -101,7 +101,8 @@ pub enum Error {
     },
     /// The certificate does not prove that this is the host.
     #[error(
-        "certificate of {host} not accepted: {reason} (add its issuer as an extra root if it is trusted)"
+        "certificate of {host} not accepted: {} (add its issuer as an extra root if it is trusted)",
+        in_words(reason)
     )]
     Certificate {
         /// The host.
@@ -240,6 +241,25 @@ impl std::fmt::Display for Stage {
     }
 }
 
+/// What is wrong with a certificate. Many reasons have no words of their own, only a name such as `UnknownIssuer`.
+fn in_words(reason: &rustls::CertificateError) -> String {
+    let said = match reason {
+        rustls::CertificateError::Other(inner) => inner.to_string(),
+        other => other.to_string(),
+    };
+    if !said.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        return said;
+    }
+    let mut words = String::new();
+    for letter in said.chars() {
+        if letter.is_ascii_uppercase() && !words.is_empty() {
+            words.push(' ');
+        }
+        words.push(letter.to_ascii_lowercase());
+    }
+    words
+}
+
 fn expected_bytes(expected: Option<u64>) -> String {
     expected.map_or_else(String::new, |expected| format!(" of {expected}"))
 }
@@ -267,7 +287,10 @@ impl Error {
             Self::BadUrl(_) | Self::BadHeader { .. } | Self::BadPath { .. } | Self::BadSetting { .. } => {
                 Retry::No
             }
-            Self::Refused { hops: 0, refusal, .. } if !matches!(refusal, Refusal::Address { .. }) => {
+            // Another look-up may find another address.
+            Self::Refused { hops: 0, refusal, .. }
+                if !matches!(refusal, Refusal::Address { .. } | Refusal::Metadata { .. }) =>
+            {
                 Retry::No
             }
             // Names move, certificates are renewed, pages shrink: a watcher looks again, ever less often.
@@ -299,4 +322,25 @@ fn is_our_network(error: &io::Error) -> bool {
     const TOO_MANY_OPEN_FILES: [i32; 2] = [23, 24]; // ENFILE, EMFILE
     matches!(error.kind(), NetworkDown | NetworkUnreachable | AddrNotAvailable | OutOfMemory)
         || error.raw_os_error().is_some_and(|code| TOO_MANY_OPEN_FILES.contains(&code))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use rustls::{CertificateError, OtherError};
+
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_with_a_certificate_is_said_in_words() {
+        let shown = |reason| Error::Certificate { host: "a.test".to_owned(), reason }.to_string();
+        let nameless = OtherError(Arc::new(io::Error::other("CaUsedAsEndEntity")));
+        for (reason, words) in [
+            (CertificateError::UnknownIssuer, "not accepted: unknown issuer (add"),
+            (CertificateError::Other(nameless), "not accepted: ca used as end entity (add"),
+        ] {
+            assert!(shown(reason.clone()).contains(words), "{}", shown(reason));
+        }
+    }
 }

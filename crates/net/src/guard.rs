@@ -54,15 +54,16 @@ impl Guard {
         Self::default()
     }
 
-    /// Also lets through the addresses of `network`, by whatever name they are reached.
+    /// Also lets through the addresses of `network`, by whatever name they are reached; never those where clouds hand
+    /// out credentials.
     #[must_use]
     pub fn allowing_network(mut self, network: IpNet) -> Self {
         self.networks.push(network);
         self
     }
 
-    /// Also lets through `host`, whatever addresses it has. Whoever controls the name then controls where we
-    /// connect to, so this is for names of one's own.
+    /// Also lets through `host`, whatever addresses it has, except those where clouds hand out credentials. Whoever
+    /// controls the name then controls where we connect to, so this is for names of one's own.
     #[must_use]
     pub fn allowing_host(mut self, host: &str) -> Self {
         self.hosts.insert(plain_name(host));
@@ -119,6 +120,9 @@ impl Guard {
     }
 
     fn check_address(&self, host: &str, address: IpAddr) -> Result<(), Refusal> {
+        if let Some(address) = leads_to_metadata(address) {
+            return Err(Refusal::Metadata { address });
+        }
         if self.hosts.contains(host) {
             return Ok(());
         }
@@ -148,7 +152,7 @@ impl Guard {
         }
     }
 
-    /// What is wrong with `address`, if anything is.
+    /// What is wrong with `address` that the allow-list could mend, if anything is.
     fn judge(&self, address: IpAddr) -> Option<(IpAddr, AddressKind)> {
         let allowed = self.networks.iter().any(|network| network.contains(&address));
         if let Some(kind) = classify(address).filter(|_| !allowed) {
@@ -156,6 +160,14 @@ impl Guard {
         }
         address::embedded(address).and_then(|inner| self.judge(inner.into()))
     }
+}
+
+/// The address itself, or the one wrapped in it, if credentials are handed out there.
+fn leads_to_metadata(address: IpAddr) -> Option<IpAddr> {
+    if classify(address) == Some(AddressKind::Metadata) {
+        return Some(address);
+    }
+    address::embedded(address).and_then(|inner| leads_to_metadata(inner.into()))
 }
 
 /// A URL's host, port and scheme after [`Guard::check_url`] has passed them.

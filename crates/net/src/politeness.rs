@@ -104,13 +104,15 @@ pub struct Politeness {
     rules: Rules,
     seed: u64,
     places: BTreeMap<String, PlaceState>,
+    /// When this run began, if there was one before that may have asked any place up to then.
+    resumed: Option<Time>,
 }
 
 impl Politeness {
     /// Knows of no place yet. The seed decides the jitter of back-offs, so that many watchers that were refused
     /// together do not come back together.
     pub fn new(rules: Rules, seed: u64) -> Self {
-        Self { rules, seed, places: BTreeMap::new() }
+        Self { rules, seed, places: BTreeMap::new(), resumed: None }
     }
 
     /// Whether `url` may be fetched at `now`.
@@ -125,6 +127,9 @@ impl Politeness {
                 latest = Some((until, reason));
             }
         };
+        if let Some(free) = self.free_after_resuming(now) {
+            hold(free, Reason::Gap);
+        }
         if let Some(place) = self.places.get_mut(&rules.scope.key(url)) {
             place.notice_clock(now);
             if let Some(free) = place.free_at(rules.gap) {
@@ -150,7 +155,8 @@ impl Politeness {
     pub fn place_hold(&mut self, url: &Url, now: Time) -> Option<(Time, Reason)> {
         let rules = self.rules;
         let own = rules.scope.key(url);
-        let mut latest: Option<(Time, Reason)> = None;
+        let resumed = self.free_after_resuming(now).filter(|until| *until > now);
+        let mut latest = resumed.map(|until| (until, Reason::Gap));
         for key in [&own, &rules.limit_scope.key(url)] {
             let Some(place) = self.places.get_mut(key) else { continue };
             place.notice_clock(now);
@@ -159,6 +165,12 @@ impl Politeness {
             latest = latest.into_iter().chain(holds).max_by_key(|(until, _)| *until);
         }
         latest
+    }
+
+    /// When the gap after whatever an earlier run last asked is over everywhere.
+    fn free_after_resuming(&mut self, now: Time) -> Option<Time> {
+        self.resumed = self.resumed.map(|resumed| resumed.min(now));
+        self.resumed.map(|resumed| resumed.plus(self.rules.gap))
     }
 
     /// A request for `url` begins. It counts as under way until [`Politeness::finished`], which has to be called
@@ -208,11 +220,19 @@ impl Politeness {
         let key = self.rules.scope.key(url);
         if gap.is_some() || self.places.contains_key(&key) {
             let longest = self.rules.longest_wait;
-            self.place(key).own_gap = gap.map(|gap| gap.min(longest));
+            let place = self.place(key);
+            place.own_gap = gap.map(|gap| gap.min(longest));
+            place.is_worth_storing |= gap.is_some();
         }
     }
 
-    /// What is known that concerns `url`, by name of place: what to store after a change.
+    /// What is to be stored of what concerns `url`, by name of place: all but when a place was last asked, which the
+    /// next run need not know if it calls [`Politeness::resume`].
+    pub fn to_store(&self, url: &Url) -> impl Iterator<Item = (&str, &PlaceState)> {
+        self.concerning(url).filter(|(_, place)| place.is_worth_storing)
+    }
+
+    /// What is known that concerns `url`, by name of place.
     pub fn concerning(&self, url: &Url) -> impl Iterator<Item = (&str, &PlaceState)> {
         let mut keys = self.keys(url).to_vec();
         keys.push(self.rules.scope.key(url));
@@ -229,7 +249,16 @@ impl Politeness {
 
     /// Takes in what was stored by an earlier run. No request of that run is under way any more.
     pub fn restore(&mut self, stored: impl IntoIterator<Item = (String, PlaceState)>) {
-        self.places.extend(stored);
+        self.places.extend(stored.into_iter().map(|(name, mut place)| {
+            place.is_worth_storing = true;
+            (name, place)
+        }));
+    }
+
+    /// Begins after another run, which may have asked any place up to now: every place gets its gap first. So the gap
+    /// outlasts a restart though the time of each request is not stored, even of those that were under way.
+    pub fn resume(&mut self, now: Time) {
+        self.resumed = Some(now);
     }
 
     /// Drops every place that would not hold anything back any more, and says which.

@@ -136,6 +136,7 @@ impl From<dunlin_engine::Error> for Failure {
             Error::Paused(_) => return Self::from_message(StatusCode::CONFLICT, "source_paused", &message),
             Error::Stopped => return Self::busy("stopping", "the engine has stopped", "start it again"),
             Error::Url(_) => "bad_url",
+            Error::Header(_) => "bad_header",
             Error::Kind { .. } => "bad_kind",
             Error::Recipe { .. } | Error::Extraction(_) => "bad_recipe",
             Error::Value(_) | Error::Number { .. } => "bad_value",

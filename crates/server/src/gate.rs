@@ -28,7 +28,7 @@ pub(crate) async fn known_host(State(app): State<App>, request: Request, next: N
         StatusCode::MISDIRECTED_REQUEST,
         "unknown_host",
         format!("this server is not `{}`", named.or(in_target).unwrap_or("")),
-        "use localhost or the address itself, or start the server with --host-name NAME",
+        "use localhost or the address itself, or add the name to host_names in the configuration",
     )
     .into_response()
 }

@@ -140,7 +140,19 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Edit<T> {
     }
 }
 
-/// How many to list: within the cap, at least one.
-pub(crate) fn page_size(limit: Option<u32>, usual: u32, most: u32) -> u32 {
-    limit.unwrap_or(usual).clamp(1, most)
+/// How many to list, within the cap.
+pub(crate) fn page_size(limit: Option<u32>, usual: u32, most: u32) -> Result<u32, Failure> {
+    match limit {
+        Some(0) => Err(Failure::bad_parameter("limit: at least 1")),
+        limit => Ok(limit.unwrap_or(usual).min(most)),
+    }
+}
+
+/// How many of the newest to list, where that is asked for instead of what comes after a place.
+pub(crate) fn newest_only(last: Option<u32>, after: Option<i64>) -> Result<Option<u32>, Failure> {
+    match (last, after) {
+        (None, _) => Ok(None),
+        (Some(_), Some(_)) => Err(Failure::bad_parameter("last and after do not go together")),
+        (Some(last), None) => page_size(Some(last), 100, 1_000).map(Some),
+    }
 }

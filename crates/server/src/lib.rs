@@ -22,6 +22,7 @@ mod gate;
 mod given;
 mod input;
 mod listen;
+mod listing;
 pub mod offline;
 mod options;
 mod pages;
@@ -30,5 +31,5 @@ mod shown;
 pub mod tokens;
 
 pub use error::Error;
-pub use listen::{Running, Server};
+pub use listen::{Bound, Running, Server};
 pub use options::Options;

@@ -35,10 +35,29 @@ pub struct Server;
 impl Server {
     /// Listens, and answers requests until [`Running::stop`].
     pub async fn start(engine: Handle, options: Options) -> Result<Running, Error> {
-        let refused =
-            |reason: std::io::Error| Error::Listen { address: options.listen, reason: reason.to_string() };
-        let listener = TcpListener::bind(options.listen).await.map_err(refused)?;
+        Ok(Self::bind(options.listen).await?.serve(engine, options))
+    }
+
+    /// Takes an address without answering yet, for whoever wants to know that it is free before anything else is done.
+    pub async fn bind(listen: SocketAddr) -> Result<Bound, Error> {
+        let refused = |reason: std::io::Error| Error::Listen { address: listen, reason: reason.to_string() };
+        let listener = TcpListener::bind(listen).await.map_err(refused)?;
         let address = listener.local_addr().map_err(refused)?;
+        Ok(Bound { listener, address })
+    }
+}
+
+/// An address that is taken. Connections to it wait.
+#[derive(Debug)]
+pub struct Bound {
+    listener: TcpListener,
+    address: SocketAddr,
+}
+
+impl Bound {
+    /// Answers requests until [`Running::stop`]. The address in the options does not count.
+    pub fn serve(self, engine: Handle, options: Options) -> Running {
+        let Self { listener, address } = self;
         let (stop, stopping) = watch::channel(false);
         let app = App::new(engine, options, stopping.clone());
         let limits = Limits {
@@ -48,7 +67,7 @@ impl Server {
             stop_within: app.options.stop_within,
         };
         let task = tokio::spawn(accept(listener, routes::router(app), limits, stopping));
-        Ok(Running { address, stop, task })
+        Running { address, stop, task }
     }
 }
 

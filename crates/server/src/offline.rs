@@ -5,13 +5,16 @@
 
 use dunlin_core::Time;
 use dunlin_engine::Explained;
-use dunlin_store::{Change, Decision, NewSource, Source, SourceEdit, Version};
+use dunlin_store::{
+    Change, Decision, DecisionId, DecisionQuery, NewSource, Source, SourceEdit, SourceId, Store, Version,
+};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::Error;
 use crate::failure::Failure;
 use crate::given::GivenSource;
+use crate::listing;
 use crate::shown::budget::ShownDecision;
 use crate::shown::change::ShownChange;
 use crate::shown::explained::ShownExplanation;
@@ -32,14 +35,33 @@ pub fn change(change: Change) -> Value {
     told(ShownChange::from(change))
 }
 
+/// The newest changes of a store, as `GET /changes?last=N` shows them.
+pub fn last_changes(store: &dyn Store, source: Option<SourceId>, n_last: u32) -> Result<Value, Error> {
+    let (changes, newest) = listing::last_changes(store, source, n_last)?;
+    let changes: Vec<ShownChange> = changes.into_iter().map(ShownChange::from).collect();
+    Ok(json!({ "changes": changes, "next": newest.0 }))
+}
+
+/// A page of decisions, as `GET /decisions` shows it.
+pub fn decisions(store: &dyn Store, query: DecisionQuery) -> Result<Value, Error> {
+    let (rows, next) = listing::decisions(store, query)?;
+    Ok(decision_page(rows, next))
+}
+
+/// The newest decisions of a store, as `GET /decisions?last=N` shows them.
+pub fn last_decisions(store: &dyn Store, source: Option<SourceId>, n_last: u32) -> Result<Value, Error> {
+    let (rows, newest) = listing::last_decisions(store, source, n_last)?;
+    Ok(decision_page(rows, newest))
+}
+
+fn decision_page(rows: Vec<Decision>, next: Option<DecisionId>) -> Value {
+    let shown: Vec<ShownDecision> = rows.into_iter().filter_map(ShownDecision::of).collect();
+    json!({ "decisions": shown, "next": next.map(|id| id.0) })
+}
+
 /// A version, as `GET /versions/{id}` shows it.
 pub fn version(version: Version) -> Value {
     told(ShownVersion::from(version))
-}
-
-/// A decision, as in `GET /decisions`; `None` for rows that are kept for replays and mean nothing to people.
-pub fn decision(decision: Decision) -> Option<Value> {
-    ShownDecision::of(decision).map(told)
 }
 
 /// What `GET /sources/{id}/explain` says.

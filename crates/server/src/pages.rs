@@ -8,6 +8,13 @@ use crate::app::App;
 use crate::failure::Failure;
 use crate::shown::change::ShownChange;
 
+/// The source that a reader wants, if it wants only one. One that is not there is an error: nothing would ever come.
+pub(crate) async fn known_source(app: &App, wanted: Option<i64>) -> Result<Option<SourceId>, Failure> {
+    let Some(id) = wanted.map(SourceId) else { return Ok(None) };
+    let found = app.with_store(move |store| store.source(id)).await?;
+    found.map(|source| Some(source.id)).ok_or_else(|| StoreError::NoSuchSource(id).into())
+}
+
 /// Where a reader stands and what it wants.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place {

@@ -36,7 +36,7 @@ pub(crate) fn router(app: App) -> Router {
         .routes(routes!(versions::show))
         .routes(routes!(versions::content))
         .routes(routes!(versions::difference))
-        .routes(routes!(spending::budget, spending::set_budget))
+        .routes(routes!(spending::budget, spending::set_budget, spending::reset_budget))
         .routes(routes!(spending::decisions))
         .routes(routes!(tokens::list, tokens::create))
         .routes(routes!(tokens::revoke))

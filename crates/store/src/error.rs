@@ -80,8 +80,18 @@ pub enum Error {
     /// No room, on the disk or under the store's own limit. Nothing was written.
     #[error("no space left for the store (free some, or prune old versions); it goes on by itself then")]
     Full,
-    /// The directory or the store cannot be written.
-    #[error("the store can only be read here (check the permissions of its directory)")]
+    /// The system does not let this user at the directory or a file in it.
+    #[error(
+        "{doing}: this user may not do that (run it as the owner of the directory, or change its permissions)"
+    )]
+    Forbidden {
+        /// What was being done.
+        doing: String,
+    },
+    /// The store was opened for reading, or lies where nothing can be written.
+    #[error(
+        "the store can only be read here (check that its disk can be written, and go through the service if one runs)"
+    )]
     ReadOnly,
     /// Another connection kept the database locked for longer than the store waits.
     #[error("the store is busy (try again)")]
@@ -131,7 +141,7 @@ impl Error {
     pub const fn retry(&self) -> Retry {
         match self {
             Self::Busy => Retry::After(Duration::from_millis(100)),
-            Self::Full | Self::ReadOnly | Self::System { .. } => Retry::Backoff,
+            Self::Full | Self::Forbidden { .. } | Self::ReadOnly | Self::System { .. } => Retry::Backoff,
             _ => Retry::No,
         }
     }
@@ -139,7 +149,8 @@ impl Error {
     pub(crate) fn system(doing: impl Into<String>, reason: &std::io::Error) -> Self {
         match reason.kind() {
             std::io::ErrorKind::StorageFull => Self::Full,
-            std::io::ErrorKind::ReadOnlyFilesystem | std::io::ErrorKind::PermissionDenied => Self::ReadOnly,
+            std::io::ErrorKind::ReadOnlyFilesystem => Self::ReadOnly,
+            std::io::ErrorKind::PermissionDenied => Self::Forbidden { doing: doing.into() },
             _ => Self::System { doing: doing.into(), reason: reason.to_string() },
         }
     }
@@ -165,7 +176,10 @@ mod tests {
     fn a_full_or_forbidden_disk_is_told_from_other_failures() {
         let of = |kind: std::io::ErrorKind| Error::system("writing", &kind.into());
         assert_eq!(of(std::io::ErrorKind::StorageFull), Error::Full);
-        assert_eq!(of(std::io::ErrorKind::PermissionDenied), Error::ReadOnly);
+        assert_eq!(of(std::io::ErrorKind::ReadOnlyFilesystem), Error::ReadOnly);
+        let forbidden = of(std::io::ErrorKind::PermissionDenied);
+        assert!(forbidden.to_string().starts_with("writing: this user may not do that"), "{forbidden}");
+        assert_eq!(forbidden.fault(), Fault::Ours);
         assert!(matches!(of(std::io::ErrorKind::NotADirectory), Error::System { .. }));
     }
 }

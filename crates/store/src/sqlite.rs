@@ -12,6 +12,7 @@ mod migrate;
 mod open;
 mod outbox;
 mod packing;
+mod private;
 mod prune;
 mod readers;
 mod remembered;

@@ -38,7 +38,20 @@ impl Testbed {
     /// Starts to listen and returns; the site starts now. Has to be called within a tokio runtime.
     pub async fn start(options: Options) -> Result<Running, Error> {
         let clock = Clock::start();
-        let site = Site::new(options.plan, clock.started)?;
+        let started = clock.started;
+        Self::run(options, clock, started).await
+    }
+
+    /// The same with a site that started at an earlier time, so that one that was stopped goes on where it would be now.
+    pub async fn resume(options: Options, started: Time) -> Result<Running, Error> {
+        let clock = Clock::start();
+        // A clock that was set back since must not lead to a time before the site's first.
+        let started = started.min(clock.started);
+        Self::run(options, clock, started).await
+    }
+
+    async fn run(options: Options, clock: Clock, started: Time) -> Result<Running, Error> {
+        let site = Site::new(options.plan, started)?;
         let listening = |reason| Error::Listen { address: options.listen, reason };
         let listener = TcpListener::bind(options.listen).await.map_err(listening)?;
         let address = listener.local_addr().map_err(listening)?;

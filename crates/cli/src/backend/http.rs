@@ -1,6 +1,7 @@
 //! Answers from a running service, over its API. Nothing but the given server is talked to, and redirects are not
 //! followed: the token goes nowhere else.
 
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use dunlin_net::{Call, Client, Events, Guard, Method, Request, Settings};
@@ -14,7 +15,7 @@ use super::records::{
     BudgetRecord, ChangePage, ChangeRecord, DecisionPage, SourceRecord, SourceWish, TokenRecord,
     VersionRecord,
 };
-use super::{Backend, ChangeFilter, SourceFilter, Telling};
+use super::{Backend, ChangeFilter, Liveness, SourceFilter, Telling};
 use crate::failure::Failure;
 
 /// The most that the API gives in one page.
@@ -47,6 +48,25 @@ struct Told {
     message: String,
     #[serde(default)]
     hint: String,
+}
+
+/// What came of one source of many.
+#[derive(Debug, Deserialize)]
+struct Added {
+    status: u16,
+    #[serde(default)]
+    error: Option<Told>,
+}
+
+impl Told {
+    fn into_failure(self, status: u16) -> Failure {
+        let Self { message, hint } = self;
+        let message = if hint.is_empty() { message } else { format!("{message} ({hint})") };
+        match status {
+            500.. | 300..400 => Failure::Environment(message),
+            _ => Failure::Input(message),
+        }
+    }
 }
 
 impl HttpBackend {
@@ -86,24 +106,36 @@ impl HttpBackend {
         if let Some(body) = body {
             call = call.body("application/json", body.to_string())?;
         }
-        let answer = self.runtime.block_on(self.client.call(call))?;
+        let answer =
+            self.runtime.block_on(self.client.call(call)).map_err(|error| self.unreachable(&error))?;
         if answer.status.is_success() {
             return Ok(answer.body.to_vec());
         }
         Err(self.refused(answer.status.as_u16(), &answer.body))
     }
 
+    /// Whether everything works that should.
+    pub(super) fn ready(&self) -> Result<(), Failure> {
+        self.call(Method::GET, self.url("readyz", &[])?, None).map(drop)
+    }
+
     /// What the service says about a request that it does not grant.
     fn refused(&self, status: u16, body: &[u8]) -> Failure {
         let told = serde_json::from_slice::<Problem>(body).map(|problem| problem.error);
-        let message = match told {
-            Ok(Told { message, hint }) if hint.is_empty() => message,
-            Ok(Told { message, hint }) => format!("{message} ({hint})"),
-            Err(_) => format!("{} answered with status {status} (is it a Dunlin service?)", self.base),
-        };
-        match status {
-            500.. | 300..400 => Failure::Environment(message),
-            _ => Failure::Input(message),
+        let told = told.unwrap_or_else(|_| Told {
+            message: format!("{} answered with status {status}", self.base),
+            hint: "is it a Dunlin service?".to_owned(),
+        });
+        told.into_failure(status)
+    }
+
+    /// Why there was no answer, with the port: a person may have given the wrong one.
+    fn unreachable(&self, error: &dunlin_net::Error) -> Failure {
+        let place = self.base.origin().ascii_serialization();
+        let message = format!("no answer from the service at {place}: {error}");
+        match error.fault() {
+            dunlin_net::Fault::User => Failure::Input(message),
+            _ => Failure::Environment(message),
         }
     }
 
@@ -139,13 +171,14 @@ impl HttpBackend {
         }
     }
 
-    /// Tells events until the stream breaks; gives why.
+    /// Tells events until the stream breaks, or until whoever is told ends it; an error is why the stream broke.
+    /// `after` moves on once a change has been told, so that none is passed over.
     async fn listen(
         &self,
         after: &mut Option<i64>,
         source: Option<i64>,
         tell: &mut Telling<'_>,
-    ) -> Result<(), Failure> {
+    ) -> Result<ControlFlow<Failure>, Failure> {
         let query: Vec<_> = source.map(|source| ("source", source.to_string())).into_iter().collect();
         let mut request = Request::new(self.url("stream", &query)?)
             .header("Authorization", &self.bearer())?
@@ -153,26 +186,30 @@ impl HttpBackend {
         if let Some(after) = after {
             request = request.header("Last-Event-ID", &after.to_string())?;
         }
-        let mut lines = self.client.lines(request, SILENCE).await?;
+        let lines = self.client.lines(request, SILENCE).await;
+        let mut lines = lines.map_err(|error| self.unreachable(&error))?;
         let status = lines.status();
         if !status.is_success() {
             return Err(self.refused(status.as_u16(), &lines.rest().await?));
         }
         let mut events = Events::default();
         while let Some(line) = lines.next().await? {
-            let event = events.line(&line);
-            if line.is_empty() {
-                *after = events.last_id().and_then(|id| id.parse().ok()).or(*after);
-            }
-            match event {
+            match events.line(&line) {
                 Some(event) if event.name == "gap" => {
                     crate::note("some changes were removed before they could be told here");
                 }
-                Some(event) => tell(&read::<ChangeRecord>(event.data.as_bytes())?)?,
+                Some(event) => {
+                    if let Err(ended) = tell(&read::<ChangeRecord>(event.data.as_bytes())?) {
+                        return Ok(ControlFlow::Break(ended));
+                    }
+                }
                 None => {}
             }
+            if line.is_empty() {
+                *after = events.last_id().and_then(|id| id.parse().ok()).or(*after);
+            }
         }
-        Ok(())
+        Ok(ControlFlow::Continue(()))
     }
 }
 
@@ -189,6 +226,13 @@ fn part<T: DeserializeOwned>(answer: &Value, name: &str) -> Result<T, Failure> {
     T::deserialize(&answer[name]).map_err(|error| unexpected(&error))
 }
 
+/// The parameters that ask for the newest end of a list.
+fn last_of(source: Option<i64>, n_last: u32) -> Vec<(&'static str, String)> {
+    let mut query = vec![("last", n_last.min(PAGE).to_string())];
+    query.extend(source.map(|source| ("source", source.to_string())));
+    query
+}
+
 impl Backend for HttpBackend {
     fn sources(&self, filter: &SourceFilter) -> Result<Vec<SourceRecord>, Failure> {
         let mut query = Vec::new();
@@ -203,6 +247,16 @@ impl Backend for HttpBackend {
 
     fn add(&self, wish: &SourceWish) -> Result<SourceRecord, Failure> {
         self.send(Method::POST, "sources", &json!(wish))
+    }
+
+    fn add_many(&self, wishes: &[SourceWish]) -> Result<Vec<Result<(), Failure>>, Failure> {
+        let answer: Value = self.send(Method::POST, "sources/bulk", &json!({ "sources": wishes }))?;
+        let results: Vec<Added> = part(&answer, "results")?;
+        let came_of = |added: Added| match added.error {
+            None => Ok(()),
+            Some(told) => Err(told.into_failure(added.status)),
+        };
+        Ok(results.into_iter().map(came_of).collect())
     }
 
     fn edit(&self, id: i64, wish: &SourceWish) -> Result<SourceRecord, Failure> {
@@ -236,6 +290,10 @@ impl Backend for HttpBackend {
         }
     }
 
+    fn last_changes(&self, source: Option<i64>, n_last: u32) -> Result<ChangePage, Failure> {
+        self.get("changes", &last_of(source, n_last))
+    }
+
     fn follow(
         &self,
         mut after: Option<i64>,
@@ -247,7 +305,8 @@ impl Backend for HttpBackend {
             loop {
                 let before = after;
                 match self.listen(&mut after, source, tell).await {
-                    Ok(()) => {}
+                    Ok(ControlFlow::Continue(())) => {}
+                    Ok(ControlFlow::Break(ended)) => return Err(ended),
                     Err(Failure::Environment(_)) if failures < PATIENCE => {}
                     Err(other) => return Err(other),
                 }
@@ -283,10 +342,18 @@ impl Backend for HttpBackend {
         self.send::<Value>(Method::PUT, "budget", &json!({ "per_second": per_second })).map(drop)
     }
 
+    fn reset_budget(&self) -> Result<(), Failure> {
+        self.call(Method::DELETE, self.url("budget", &[])?, None).map(drop)
+    }
+
     fn decisions(&self, source: Option<i64>, after: i64, limit: u32) -> Result<DecisionPage, Failure> {
         let mut query = vec![("after", after.to_string()), ("limit", limit.min(PAGE).to_string())];
         query.extend(source.map(|source| ("source", source.to_string())));
         self.get("decisions", &query)
+    }
+
+    fn last_decisions(&self, source: Option<i64>, n_last: u32) -> Result<DecisionPage, Failure> {
+        self.get("decisions", &last_of(source, n_last))
     }
 
     fn tokens(&self) -> Result<Vec<TokenRecord>, Failure> {
@@ -299,6 +366,10 @@ impl Backend for HttpBackend {
         made["token"].as_str().map(str::to_owned).ok_or_else(|| {
             Failure::Environment("the service made no token (is it of the same release?)".to_owned())
         })
+    }
+
+    fn liveness(&self) -> Liveness {
+        Liveness::Running
     }
 
     fn revoke_token(&self, name: &str) -> Result<(), Failure> {

@@ -10,7 +10,7 @@ use super::Backend;
 use super::http::HttpBackend;
 use super::records::SourceWish;
 use super::store::StoreBackend;
-use crate::config::{Effective, Flags};
+use crate::config::{Config, Effective, Flags};
 use crate::data_dir::Service;
 use crate::failure::Failure;
 
@@ -26,6 +26,36 @@ pub(crate) struct ReachArgs {
     /// Token for --server
     #[arg(long, value_name = "T", env = "DUNLIN_TOKEN", hide_env_values = true)]
     token: Option<String>,
+}
+
+/// Which data directory, for commands that look into it themselves, whether a service runs in it or not.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct DirectoryArgs {
+    /// The data directory
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// A TOML file with settings [default: dunlin.toml in the data directory, if it is there]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+impl DirectoryArgs {
+    pub(crate) fn configuration(&self) -> Result<Effective, Failure> {
+        let mut flags = Flags { file: self.config.clone(), ..Flags::default() };
+        flags.set("--data", "data", self.data.as_ref().map(|data| data.display().to_string()));
+        Effective::read(&flags)
+    }
+}
+
+/// Asks a service whether everything works that should; an error says what does not.
+pub(crate) fn ask_whether_ready(service: &Service, token: &str) -> Result<(), Failure> {
+    over_http(service, token)?.ready()
+}
+
+fn over_http(service: &Service, token: &str) -> Result<HttpBackend, Failure> {
+    let server = Url::parse(&format!("http://{}/", service.reachable()))
+        .map_err(|error| Failure::Environment(format!("service.json: {error}")))?;
+    HttpBackend::new(&server, token)
 }
 
 /// What is wanted of a data directory.
@@ -48,9 +78,7 @@ impl ReachArgs {
         let effective = self.configuration()?;
         let directory = &effective.config.data;
         if let Some((service, token)) = Service::find(directory)? {
-            let server = Url::parse(&format!("http://{}/", service.reachable()))
-                .map_err(|error| Failure::Environment(format!("service.json: {error}")))?;
-            return Ok(Box::new(HttpBackend::new(&server, &token)?));
+            return Ok(Box::new(over_http(&service, &token)?));
         }
         let store = match access {
             Access::Read => SqliteStore::open_read_only(directory)?,
@@ -82,6 +110,17 @@ impl ReachArgs {
             weight: wish.weight.or_else(|| set("defaults.weight").then_some(config.weight)),
             ..wish
         })
+    }
+
+    /// Says whether sources could be added, without adding any. Of a service elsewhere it is assumed that it has the
+    /// usual settings.
+    pub(crate) fn judge(&self) -> Result<impl Fn(&SourceWish) -> Result<(), Failure> + use<>, Failure> {
+        let config = match (&self.server, &self.data) {
+            (Some(_), None) => Config::default(),
+            _ => self.configuration()?.config,
+        };
+        let settings = config.engine_settings();
+        Ok(move |wish: &SourceWish| super::store::checked(wish, &settings).map(drop))
     }
 
     /// The configuration of the data directory.

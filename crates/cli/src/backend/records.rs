@@ -1,5 +1,8 @@
 //! Sources, changes, versions as commands show them, and as the API tells them: one JSON for both.
 
+use std::collections::BTreeMap;
+use std::fmt;
+
 use dunlin_net::ShownUrl;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -66,19 +69,41 @@ fn shown(url: &str) -> String {
     url::Url::parse(url).map_or_else(|_| "(not an address)".to_owned(), |url| ShownUrl::of(&url).to_string())
 }
 
-/// What someone wants a source to be; what is `None` is left as it is, or as the defaults have it.
+/// Headers to send along. Their values are secrets.
+#[derive(Clone, Serialize)]
+#[serde(transparent)]
+pub(crate) struct WishedHeaders(pub(crate) BTreeMap<String, String>);
+
+impl fmt::Debug for WishedHeaders {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}
+
+/// What someone wants a source to be; what is `None` is left as it is, or as the defaults have it. An inner `None` goes
+/// back to the default.
 #[derive(Debug, Clone, Default, Serialize)]
+#[expect(clippy::option_option, reason = "left alone and back to the default are two things")]
 pub(crate) struct SourceWish {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) url: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) kind: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) selector: Option<String>,
+    pub(crate) selector: Option<Option<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) path: Option<String>,
+    pub(crate) path: Option<Option<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) ignore_selectors: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) ignore_patterns: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) headers: Option<WishedHeaders>,
+    /// In seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) shortest_gap: Option<Option<u64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) longest_gap: Option<Option<u64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) weight: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::records::{
     BudgetRecord, ChangePage, DecisionPage, SourceRecord, SourceWish, TokenRecord, VersionRecord,
 };
-use super::{Backend, ChangeFilter, SourceFilter, Telling};
+use super::{Backend, ChangeFilter, Liveness, SourceFilter, Telling};
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::moments;
@@ -42,6 +42,13 @@ impl StoreBackend {
         let source = self.store.source(id)?.ok_or(Error::NoSuchSource(id))?;
         told(offline::source(source))
     }
+}
+
+/// The source that someone wants, if it can be watched.
+pub(super) fn checked(wish: &SourceWish, settings: &dunlin_engine::Settings) -> Result<NewSource, Failure> {
+    let source = offline::new_source(json!(wish), moments::now())?;
+    recipe::check(&source, settings)?;
+    Ok(source)
 }
 
 /// What the API would say, as a record.
@@ -76,14 +83,17 @@ impl Backend for StoreBackend {
     }
 
     fn add(&self, wish: &SourceWish) -> Result<SourceRecord, Failure> {
-        let source = offline::new_source(json!(wish), moments::now())?;
-        recipe::check(&source, &self.settings)?;
+        let source = checked(wish, &self.settings)?;
         let id = self.store.add_source(source)?;
         if wish.paused == Some(true) {
             let edit = SourceEdit { paused: Some(Some(moments::now())), ..SourceEdit::default() };
             self.store.edit_source(id, edit)?;
         }
         self.shown(id)
+    }
+
+    fn add_many(&self, wishes: &[SourceWish]) -> Result<Vec<Result<(), Failure>>, Failure> {
+        Ok(wishes.iter().map(|wish| self.add(wish).map(drop)).collect())
     }
 
     fn edit(&self, id: i64, wish: &SourceWish) -> Result<SourceRecord, Failure> {
@@ -127,6 +137,10 @@ impl Backend for StoreBackend {
                 return Ok(whole);
             }
         }
+    }
+
+    fn last_changes(&self, source: Option<i64>, n_last: u32) -> Result<ChangePage, Failure> {
+        told(offline::last_changes(&self.store, source.map(SourceId), n_last)?)
     }
 
     fn follow(&self, after: Option<i64>, source: Option<i64>, tell: &mut Telling<'_>) -> Result<(), Failure> {
@@ -174,25 +188,21 @@ impl Backend for StoreBackend {
         Ok(dunlin_engine::store_budget(&self.store, Pace { per_second })?)
     }
 
+    fn reset_budget(&self) -> Result<(), Failure> {
+        Ok(dunlin_engine::forget_budget(&self.store)?)
+    }
+
     fn decisions(&self, source: Option<i64>, after: i64, limit: u32) -> Result<DecisionPage, Failure> {
-        let limit = limit.min(PAGE);
-        let mut page = DecisionPage { decisions: Vec::new(), next: Some(after) };
-        loop {
-            let query = DecisionQuery {
-                source: source.map(SourceId),
-                after: page.next.map(DecisionId),
-                ..DecisionQuery::first(limit)
-            };
-            let rows = self.store.decisions(&query)?;
-            let is_last = (rows.len() as u64) < u64::from(limit);
-            page.next = rows.last().map_or(page.next, |row| Some(row.id.0));
-            let shown: Result<Vec<_>, _> = rows.into_iter().filter_map(offline::decision).map(told).collect();
-            page.decisions = shown?;
-            // A page of nothing but rows for replays would look like the end.
-            if is_last || !page.decisions.is_empty() {
-                return Ok(page);
-            }
-        }
+        let query = DecisionQuery {
+            source: source.map(SourceId),
+            after: Some(DecisionId(after)),
+            ..DecisionQuery::first(limit.min(PAGE))
+        };
+        told(offline::decisions(&self.store, query)?)
+    }
+
+    fn last_decisions(&self, source: Option<i64>, n_last: u32) -> Result<DecisionPage, Failure> {
+        told(offline::last_decisions(&self.store, source.map(SourceId), n_last)?)
     }
 
     fn tokens(&self) -> Result<Vec<TokenRecord>, Failure> {
@@ -205,6 +215,10 @@ impl Backend for StoreBackend {
 
     fn create_token(&self, name: &str) -> Result<String, Failure> {
         Ok(tokens::create(&self.store, name, moments::now())?)
+    }
+
+    fn liveness(&self) -> Liveness {
+        Liveness::NoService
     }
 
     fn revoke_token(&self, name: &str) -> Result<(), Failure> {

@@ -1,13 +1,22 @@
 //! `dunlin config check`: is the configuration sound, what is in force, and where does each value come from?
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
+use dunlin_store::SqliteStore;
 use serde::Serialize;
 
 use super::{Effective, Flags, KEYS};
 use crate::failure::Failure;
 use crate::output::{print_json, print_table_left};
+
+/// The budget in a data directory, if one was set there.
+fn stored_budget(data: &Path) -> Result<Option<f64>, Failure> {
+    match SqliteStore::open_read_only(data) {
+        Err(dunlin_store::Error::NoStore { .. }) => Ok(None),
+        opened => Ok(dunlin_engine::stored_budget(&opened?)?.map(|pace| pace.per_second)),
+    }
+}
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigCommand {
@@ -45,7 +54,10 @@ impl ConfigCommand {
         let Self::Check(check) = self;
         let mut flags = Flags { file: check.file.clone(), ..Flags::default() };
         flags.set("--data", "data", check.data.clone());
-        let effective = Effective::read(&flags)?;
+        let mut effective = Effective::read(&flags)?;
+        if let Some(stored) = stored_budget(&effective.config.data)? {
+            effective.take_stored_budget(stored);
+        }
         let settings = KEYS.iter().map(|key| Setting {
             key: key.name,
             value: (key.show)(&effective.config),

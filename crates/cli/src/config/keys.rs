@@ -2,13 +2,16 @@
 //!
 //! Invariant: what `show` writes, `set` reads back to the same value.
 
+use dunlin_net::Downgrade;
 use dunlin_net::politeness::Scope;
 use dunlin_sched::watch::Strategy;
 
+use super::roots;
 use super::units::{bytes, duration, pace, show_bytes, show_pace};
 use super::values::{
-    at_least_one, host, list, none_or, parsed, path, patience, robots, scope, show_keep, show_list,
-    show_or_none, show_scope, show_strategy, show_time, shown, step, strategy, value_model, visible, weight,
+    at_least_one, downgrade, host, list, listen, none_or, parsed, path, patience, robots, scope, show_keep,
+    show_list, show_or_none, show_scope, show_strategy, show_time, shown, step, strategy, value_model,
+    visible, weight,
 };
 use super::{Config, Robots};
 
@@ -42,12 +45,13 @@ pub(crate) const KEYS: &[Key] = &[
     key!("data", "where everything is kept", data, path, |path: &std::path::PathBuf| path
         .display()
         .to_string()),
+    key!("listen", "where the API is served", listen, listen, shown),
     key!(
-        "listen",
-        "where the API and the dashboard are served",
-        listen,
-        parsed("an address such as 127.0.0.1:7171"),
-        shown
+        "host_names",
+        "names under which the service may be asked, besides localhost and numeric addresses",
+        host_names,
+        list(host),
+        show_list
     ),
     key!("budget", "probes in all: N/s, N/min, N/h or N/day", budget, pace, |pace: &f64| show_pace(*pace)),
     key!(
@@ -155,6 +159,20 @@ pub(crate) const KEYS: &[Key] = &[
         show_list
     ),
     key!("guard.hosts", "names that may be reached wherever they point", hosts, list(host), show_list),
+    key!(
+        "guard.extra_roots",
+        "PEM files with issuers of certificates to trust, besides those that browsers trust",
+        extra_roots,
+        roots::read,
+        roots::show
+    ),
+    key!(
+        "guard.downgrades",
+        "whether redirects from https to http are followed",
+        downgrade,
+        downgrade,
+        |downgrade: &Downgrade| (*downgrade == Downgrade::Follow).to_string()
+    ),
     key!("limits.sent", "largest answer as sent", sizes.sent, bytes, |bytes: &u64| show_bytes(*bytes)),
     key!("limits.decoded", "largest answer after decompression", sizes.decoded, bytes, |bytes: &u64| {
         show_bytes(*bytes)

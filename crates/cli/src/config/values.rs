@@ -1,10 +1,12 @@
 //! Single settings from text and back, apart from durations, sizes and paces. Knows no key.
 
+use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use dunlin_net::Downgrade;
 use dunlin_net::politeness::Scope;
 use dunlin_sched::watch::Strategy;
 
@@ -17,6 +19,15 @@ pub(super) fn path(text: &str) -> Result<PathBuf, String> {
 
 pub(super) fn parsed<T: FromStr>(expected: &'static str) -> impl Fn(&str) -> Result<T, String> {
     move |text| text.parse().map_err(|_| format!("`{text}` (expected {expected})"))
+}
+
+pub(super) fn listen(text: &str) -> Result<SocketAddr, String> {
+    // Other names can point anywhere, also at two places at once.
+    let address = match text.strip_prefix("localhost:") {
+        Some(port) => format!("127.0.0.1:{port}"),
+        None => text.to_owned(),
+    };
+    address.parse().map_err(|_| format!("`{text}` (expected an address such as 127.0.0.1:7171)"))
 }
 
 pub(super) fn list<T>(read: impl Fn(&str) -> Result<T, String>) -> impl Fn(&str) -> Result<Vec<T>, String> {
@@ -82,6 +93,14 @@ pub(super) fn robots(text: &str) -> Result<Robots, String> {
     match text {
         "true" => Ok(Robots::Heed),
         "false" => Ok(Robots::Ignore),
+        _ => Err(format!("`{text}` (expected true or false)")),
+    }
+}
+
+pub(super) fn downgrade(text: &str) -> Result<Downgrade, String> {
+    match text {
+        "true" => Ok(Downgrade::Follow),
+        "false" => Ok(Downgrade::Refuse),
         _ => Err(format!("`{text}` (expected true or false)")),
     }
 }

@@ -9,7 +9,7 @@ use dunlin_store::{Depth, Health, Source, SourceQuery, SqliteStore, Store};
 use url::{Host, Url};
 
 use super::Finding;
-use crate::backend::ReachArgs;
+use crate::backend::{DirectoryArgs, ask_whether_ready};
 use crate::config::{Config, Effective, Robots};
 use crate::data_dir::Service;
 use crate::moments;
@@ -27,8 +27,8 @@ const TOO_EARLY: i64 = 1_735_689_600;
 /// Sources that are looked at for what is wrong with them.
 const MOST_SOURCES: u32 = 10_000;
 
-pub(super) fn all(reach: &ReachArgs) -> Vec<Finding> {
-    let effective = match reach.configuration() {
+pub(super) fn all(directory_args: &DirectoryArgs) -> Vec<Finding> {
+    let effective = match directory_args.configuration() {
         Ok(effective) => effective,
         Err(problem) => {
             return vec![Finding::fail(
@@ -126,14 +126,14 @@ fn service(config: &Config) -> Finding {
         Err(problem) => {
             Finding::fail("service", problem.to_string(), "run this as the user who runs the service")
         }
-        Ok(Some((service, _))) => {
-            let address = service.reachable();
-            match std::net::TcpStream::connect_timeout(&address, std::time::Duration::from_secs(5)) {
-                Ok(_) => Finding::ok("service", format!("process {} answers on {address}", service.pid)),
-                Err(error) => Finding::fail(
+        Ok(Some((service, token))) => {
+            let (pid, address) = (service.pid, service.reachable());
+            match ask_whether_ready(&service, &token) {
+                Ok(()) => Finding::ok("service", format!("process {pid} is well and answers on {address}")),
+                Err(problem) => Finding::fail(
                     "service",
-                    format!("process {} does not answer on {address}: {error}", service.pid),
-                    "look at its log, or restart it",
+                    format!("process {pid} on {address}: {problem}"),
+                    "look at its log; restart it if it does not answer",
                 ),
             }
         }

@@ -1,6 +1,9 @@
 //! OPML, the list format of feed readers. Outlines with `xmlUrl` are feeds, those with only `url` or `htmlUrl` are
-//! pages; folders become tags.
+//! pages; folders and categories become tags.
+//!
+//! Invariant: an outline is either taken in or reported; none is lost in silence.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use quick_xml::Reader;
@@ -13,11 +16,15 @@ use super::{List, Unreadable};
 /// Folders within folders; nobody has more, and a hostile file could.
 const MAX_DEPTH: usize = 64;
 
+/// Attributes that say what is watched, in small letters.
+const WATCHED: [&str; 4] = ["xmlurl", "url", "htmlurl", "category"];
+
 pub(super) fn read(text: &str) -> List {
     let mut list = List::default();
     let mut reader = Reader::from_str(text);
     let mut folders: Vec<Option<String>> = Vec::new();
     let mut lines = Lines { text, at: 0, line: 1 };
+    let mut n_outlines = 0;
     loop {
         let event = reader.read_event();
         let line = lines.of(reader.buffer_position() as usize);
@@ -28,16 +35,28 @@ pub(super) fn read(text: &str) -> List {
                     list.unreadable.push(Unreadable { line, why });
                     return list;
                 }
+                n_outlines += usize::from(is_outline(&element));
                 let folder = outline(&element, line, &folders, &mut list);
                 folders.push(folder);
             }
             Ok(Event::Empty(element)) => {
+                n_outlines += usize::from(is_outline(&element));
                 outline(&element, line, &folders, &mut list);
             }
             Ok(Event::End(_)) => {
                 folders.pop();
             }
-            Ok(Event::Eof) => return list,
+            Ok(Event::Eof) => {
+                let problem = match (folders.len(), n_outlines) {
+                    (0, 0) => {
+                        "no outlines, so nothing to watch (is it OPML? a list has one address per line)"
+                    }
+                    (0, _) => return list,
+                    _ => "the file ends before its elements do (is it complete?)",
+                };
+                list.unreadable.push(Unreadable { line, why: problem.to_owned() });
+                return list;
+            }
             Ok(_) => {}
             Err(error) => {
                 list.unreadable.push(Unreadable { line, why: format!("not well-formed XML: {error}") });
@@ -54,25 +73,53 @@ fn outline(
     folders: &[Option<String>],
     list: &mut List,
 ) -> Option<String> {
-    if !element.local_name().as_ref().eq_ignore_ascii_case("outline") {
+    if !is_outline(element) {
         return None;
     }
-    let attribute = |name: &str| {
-        element
-            .attributes()
-            .flatten()
-            .find(|found| found.key.as_ref().eq_ignore_ascii_case(name))
-            .and_then(|found| found.normalized_value(XmlVersion::Implicit1_0).ok())
-            .map(|value| value.trim().to_owned())
+    let attributes = match attributes(element) {
+        Ok(attributes) => attributes,
+        Err(why) => {
+            list.unreadable.push(Unreadable { line, why });
+            return None;
+        }
     };
-    let attribute = |name: &str| attribute(name).filter(|value| !value.is_empty());
-    let tags: Vec<String> = folders.iter().flatten().cloned().collect();
-    match (attribute("xmlUrl"), attribute("url").or_else(|| attribute("htmlUrl"))) {
+    let attribute = |name: &str| attributes.get(name).filter(|value| !value.is_empty()).cloned();
+    let mut tags: Vec<String> = folders.iter().flatten().cloned().collect();
+    for category in attribute("category").unwrap_or_default().split(',').map(str::trim) {
+        if !category.is_empty() && !tags.iter().any(|tag| tag == category) {
+            tags.push(category.to_owned());
+        }
+    }
+    match (attribute("xmlurl"), attribute("url").or_else(|| attribute("htmlurl"))) {
         (Some(url), _) => list.take(line, &url, Some("feed"), tags),
         (None, Some(url)) => list.take(line, &url, None, tags),
         (None, None) => return attribute("text").or_else(|| attribute("title")),
     }
     None
+}
+
+fn is_outline(element: &BytesStart<'_>) -> bool {
+    element.local_name().as_ref().eq_ignore_ascii_case("outline")
+}
+
+/// What an outline says of itself, by name in small letters; or which part of it cannot be read.
+fn attributes(element: &BytesStart<'_>) -> Result<BTreeMap<String, String>, String> {
+    let mut all = BTreeMap::new();
+    for attribute in element.attributes() {
+        let attribute = attribute.map_err(|error| format!("an attribute cannot be read: {error}"))?;
+        let name = attribute.key.as_ref().to_ascii_lowercase();
+        match attribute.normalized_value(XmlVersion::Implicit1_0) {
+            Ok(value) => {
+                all.insert(name, value.trim().to_owned());
+            }
+            Err(error) if WATCHED.contains(&name.as_str()) => {
+                return Err(format!("`{name}` cannot be read: {error} (write & as &amp;)"));
+            }
+            // A title with a slip in it is no reason not to watch the address.
+            Err(_) => {}
+        }
+    }
+    Ok(all)
 }
 
 /// Line numbers of growing positions, in one pass.
@@ -133,13 +180,28 @@ mod tests {
 
     #[test]
     fn what_is_written_reads_back() {
-        let tags = ["a<b".to_owned()];
+        let tags = ["a<b".to_owned(), "Deep".to_owned()];
         let sources =
             [("feed", "https://a.example/?a=1&b=\"2\"", &tags[..]), ("page", "https://b.example/", &[])];
         let list = read(&write(sources.into_iter()));
+        assert_eq!(list.entries[0].tags, tags);
         let urls: Vec<_> = list.entries.iter().map(|entry| (entry.kind, entry.url.as_str())).collect();
         assert_eq!(urls, [(Some("feed"), "https://a.example/?a=1&b=%222%22"), (None, "https://b.example/")]);
         assert_eq!(list.unreadable, []);
+    }
+
+    #[test]
+    fn nothing_is_lost_in_silence() {
+        let list = read(
+            "<opml><body><outline xmlUrl='https://a.example/'/>\n<outline xmlUrl='https://b.example/&bogus;'/>\n\
+             <outline xmlUrl='https://c.example/'/>\n",
+        );
+        assert_eq!(list.entries.len(), 2);
+        let problems: Vec<_> = list.unreadable.iter().map(|bad| (bad.line, bad.why.as_str())).collect();
+        assert_eq!((problems.len(), problems[0].0), (2, 2), "{problems:?}");
+        assert!(problems[0].1.contains("xmlurl") && problems[1].1.contains("ends before"), "{problems:?}");
+        let page = read("<html><body><p>Not a list</p></body></html>");
+        assert!(page.unreadable[0].why.contains("no outlines"), "{page:?}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use dunlin_engine::Handle;
 use dunlin_store::SourceQuery;
 
 use super::demo::Demo;
-use super::on_thread;
+use super::{LogFormat, on_thread};
 use crate::config::Config;
 use crate::config::units::show_pace;
 use crate::failure::Failure;
@@ -15,6 +15,7 @@ use crate::note;
 use crate::terminal::{Paint, Tone};
 
 pub(super) async fn print(
+    log_format: LogFormat,
     handle: &Handle,
     config: &Config,
     address: SocketAddr,
@@ -27,12 +28,18 @@ pub(super) async fn print(
     // To be typed in another terminal, which may be in another directory.
     let data = std::path::absolute(&config.data).unwrap_or_else(|_| config.data.clone());
     let data = data.display();
+    let n_sources = if has_sources { n_sources.max(1) } else { 0 };
+    if log_format == LogFormat::Json {
+        // Whoever reads the log as JSON can do nothing with other lines.
+        tracing::info!(%address, %data, sources = n_sources, budget, "listening on http://{address}/api/v1/");
+        return Ok(());
+    }
     let program = program();
     let paint = Paint::stderr();
     note(&paint.paint(Tone::Strong, concat!("Dunlin ", env!("CARGO_PKG_VERSION"))));
     note(&format!("  listening on  http://{address}/api/v1/"));
     note(&format!("  data          {data}"));
-    note(&format!("  sources       {}", if has_sources { n_sources.max(1) } else { 0 }));
+    note(&format!("  sources       {n_sources}"));
     note(&format!("  budget        {budget}"));
     if let Some(demo) = demo {
         note(&format!("  made-up web   {} ({} sources, an hour a minute)", demo.url(), demo.n_sources()));

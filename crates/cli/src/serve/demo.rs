@@ -7,6 +7,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use dunlin_core::Time;
 use dunlin_engine::Handle;
 use dunlin_net::politeness::Scope;
 use dunlin_server::offline;
@@ -25,6 +26,9 @@ use crate::watching::tail;
 
 /// The setting under which the port of the made-up web is kept, so that its addresses stay what they are.
 const PORT: &str = "demo-port";
+
+/// The setting under which its beginning is kept, in microseconds since 1970, so that it goes on and does not start over.
+const BEGINNING: &str = "demo-beginning";
 
 /// What its sources can be found by.
 const TAG: &str = "demo";
@@ -64,7 +68,8 @@ pub(super) struct Demo {
 }
 
 impl Demo {
-    /// Starts it where it was the last time, or anywhere if that is taken; its sources move along then.
+    /// Starts it where it was the last time, or anywhere if that is taken; its sources move along then. Time has passed
+    /// there too since it first began.
     pub(super) async fn start(store: &Arc<dyn Store>, config: &mut Config) -> Result<Self, Failure> {
         let world = World::demo(SEED);
         let paths = world.trace.sources.iter().map(|source| {
@@ -75,10 +80,11 @@ impl Demo {
         });
         let paths = paths.collect();
         let before = stored_port(Arc::clone(store)).await?;
+        let beginning = beginning(Arc::clone(store)).await?;
         let plan = world.into_plan();
         let at = |port: u16| Options { plan: plan.clone(), listen: SocketAddr::from(([127, 0, 0, 1], port)) };
-        let running = match Testbed::start(at(before.unwrap_or(0))).await {
-            Err(_) if before.is_some() => Testbed::start(at(0)).await,
+        let running = match Testbed::resume(at(before.unwrap_or(0)), beginning).await {
+            Err(_) if before.is_some() => Testbed::resume(at(0), beginning).await,
             started => started,
         };
         let running = running.map_err(|error| Failure::Environment(error.to_string()))?;
@@ -124,6 +130,20 @@ impl Demo {
 
 async fn stored_port(store: Arc<dyn Store>) -> Result<Option<u16>, Failure> {
     on_thread(move || Ok(store.setting(PORT)?.and_then(|text| text.parse().ok()))).await
+}
+
+/// When the made-up web first began in this store: now, if it never has.
+async fn beginning(store: Arc<dyn Store>) -> Result<Time, Failure> {
+    on_thread(move || {
+        let stored = store.setting(BEGINNING)?.and_then(|text| text.parse().ok());
+        if let Some(micros) = stored {
+            return Ok(Time::from_micros(micros));
+        }
+        let now = moments::now();
+        store.set_setting(BEGINNING, Some(now.micros().to_string()))?;
+        Ok(now)
+    })
+    .await
 }
 
 /// Remembers the port, and gives sources of the old one their new address.

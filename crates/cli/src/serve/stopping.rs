@@ -1,4 +1,6 @@
-//! When to stop: at the first Ctrl-C or termination in an orderly way, at the second at once.
+//! When to stop: at the first Ctrl-C, termination or closed terminal in an orderly way, at the second at once.
+
+use std::path::PathBuf;
 
 use crate::failure::Failure;
 
@@ -11,7 +13,8 @@ pub(crate) struct Stop {
 }
 
 impl Stop {
-    pub(crate) fn listen() -> Result<Self, Failure> {
+    /// `temporary` is a directory that not even an end at once leaves behind.
+    pub(crate) fn listen(temporary: Option<PathBuf>) -> Result<Self, Failure> {
         let mut signals =
             Signals::new().map_err(|error| Failure::Environment(format!("no signals: {error}")))?;
         let (ask, asked) = tokio::sync::oneshot::channel();
@@ -20,6 +23,10 @@ impl Stop {
             // Whoever waits may be gone already, and then there is nothing left to ask.
             let _ = ask.send(());
             signals.next().await;
+            if let Some(directory) = temporary {
+                // Nothing can be done about what stays, and nobody is left to be told.
+                let _ = std::fs::remove_dir_all(directory);
+            }
             std::process::exit(INTERRUPTED);
         });
         Ok(Self { asked })
@@ -35,19 +42,25 @@ impl Stop {
 struct Signals {
     interrupt: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
+    hang_up: tokio::signal::unix::Signal,
 }
 
 #[cfg(unix)]
 impl Signals {
     fn new() -> std::io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
-        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hang_up: signal(SignalKind::hangup())?,
+        })
     }
 
     async fn next(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
+            _ = self.hang_up.recv() => {}
         }
     }
 }

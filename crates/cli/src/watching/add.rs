@@ -1,10 +1,13 @@
 //! `dunlin add`: watch an address from now on.
 
+use std::fmt;
+
 use clap::Args;
 use dunlin_sched::value::{Life, Urgency};
 
-use crate::backend::records::SourceWish;
+use crate::backend::records::{SourceWish, WishedHeaders};
 use crate::backend::{Access, ReachArgs, SourceFilter};
+use crate::config::units::duration;
 use crate::failure::Failure;
 use crate::lists;
 use crate::output::{print_json, print_line};
@@ -15,15 +18,27 @@ pub(crate) struct WishArgs {
     /// What it is: page, feed, json, text or auto
     #[arg(long, value_parser = ["page", "feed", "json", "text", "auto"])]
     kind: Option<String>,
-    /// Watch only the elements of a page that this CSS selector matches
+    /// Watch only the elements of a page that this CSS selector matches; '' for all of it again
     #[arg(long, value_name = "CSS", conflicts_with = "json_path")]
     selector: Option<String>,
-    /// Watch only the values of a JSON document that this path selects
+    /// Watch only the values of a JSON document that this path selects; '' for all of it again
     #[arg(long, value_name = "PATH")]
     json_path: Option<String>,
-    /// Leave out what this CSS selector matches; may be given several times
+    /// Leave out what this CSS selector matches; may be given several times; '' for nothing
     #[arg(long, value_name = "CSS")]
     ignore: Vec<String>,
+    /// Leave out text that this regular expression matches; may be given several times; '' for nothing
+    #[arg(long, value_name = "REGEX")]
+    ignore_pattern: Vec<String>,
+    /// Send this along, to the host of the address only; may be given several times; '' for none. Never shown again
+    #[arg(long, value_name = "NAME: VALUE", value_parser = header)]
+    header: Vec<Header>,
+    /// Never look again sooner: 30s, 5m, 6h; none for the service's own setting
+    #[arg(long, value_name = "DURATION", value_parser = gap)]
+    shortest_gap: Option<Gap>,
+    /// Look at least this often: 30s, 5m, 6h; none for the service's own setting
+    #[arg(long, value_name = "DURATION", value_parser = gap)]
+    longest_gap: Option<Gap>,
     /// What it is worth against others
     #[arg(long, value_name = "W", value_parser = weight, allow_negative_numbers = true)]
     weight: Option<f64>,
@@ -41,12 +56,21 @@ pub(crate) struct WishArgs {
 impl WishArgs {
     pub(crate) fn wish(&self) -> SourceWish {
         let some = |values: &[String]| (!values.is_empty()).then(|| values.to_vec());
+        let written = |values: &[String]| {
+            some(values).map(|values| values.into_iter().filter(|value| !value.is_empty()).collect())
+        };
+        let or_cleared = |value: &String| Some(value.clone()).filter(|value| !value.is_empty());
+        let headers = self.header.iter().filter_map(|header| header.0.clone());
         SourceWish {
             url: None,
             kind: self.kind.clone(),
-            selector: self.selector.clone(),
-            path: self.json_path.clone(),
-            ignore_selectors: some(&self.ignore),
+            selector: self.selector.as_ref().map(or_cleared),
+            path: self.json_path.as_ref().map(or_cleared),
+            ignore_selectors: written(&self.ignore),
+            ignore_patterns: written(&self.ignore_pattern),
+            headers: (!self.header.is_empty()).then(|| WishedHeaders(headers.collect())),
+            shortest_gap: self.shortest_gap.map(|gap| gap.0),
+            longest_gap: self.longest_gap.map(|gap| gap.0),
             weight: self.weight,
             urgency: self.urgency.as_ref().map(ToString::to_string),
             life: self.life.as_ref().map(ToString::to_string),
@@ -84,6 +108,39 @@ impl Add {
             crate::note(&format!("source {} has the same address; both are watched", twin.id));
         }
         Ok(())
+    }
+}
+
+/// A header to send along, or none. Its value is a secret.
+#[derive(Clone)]
+struct Header(Option<(String, String)>);
+
+impl fmt::Debug for Header {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Header").field(&self.0.as_ref().map(|(name, _)| name)).finish()
+    }
+}
+
+fn header(text: &str) -> Result<Header, String> {
+    if text.is_empty() {
+        return Ok(Header(None));
+    }
+    let (name, value) =
+        text.split_once(':').ok_or("expected a name and a value, such as 'Accept-Language: fr'")?;
+    Ok(Header(Some((name.trim().to_owned(), value.trim().to_owned()))))
+}
+
+/// Whole seconds, or what the service has.
+#[derive(Debug, Clone, Copy)]
+struct Gap(Option<u64>);
+
+fn gap(text: &str) -> Result<Gap, String> {
+    if text == "none" {
+        return Ok(Gap(None));
+    }
+    match duration(text)? {
+        gap if gap.as_secs() > 0 && gap.subsec_nanos() == 0 => Ok(Gap(Some(gap.as_secs()))),
+        _ => Err("expected whole seconds, at least one".to_owned()),
     }
 }
 

@@ -1,9 +1,12 @@
 //! `dunlin budget`: how many probes there are, how they are spent, and another number of them.
 
-use clap::{Args, ValueEnum};
+use std::collections::BTreeMap;
 
-use crate::backend::records::{SpendingRecord, UsedRecord};
-use crate::backend::{Access, ReachArgs};
+use clap::{Args, ValueEnum};
+use dunlin_net::politeness::Scope;
+
+use crate::backend::records::{HostRecord, SpendingRecord, UsedRecord};
+use crate::backend::{Access, Backend, ReachArgs, SourceFilter};
 use crate::config::units::{pace, show_pace};
 use crate::failure::Failure;
 use crate::moments;
@@ -14,7 +17,7 @@ const MOST_HOSTS: usize = 10;
 
 #[derive(Debug, Args)]
 pub(crate) struct Budget {
-    /// Show the budget and how it is spent, or set another one, for now and after every restart
+    /// Show the budget and how it is spent; set another one, for now and after every restart; or reset it to the configured one
     #[arg(default_value = "show")]
     what: What,
     /// For `set`: N/s, N/min, N/h or N/day
@@ -31,6 +34,7 @@ pub(crate) struct Budget {
 enum What {
     Show,
     Set,
+    Reset,
 }
 
 impl Budget {
@@ -44,7 +48,16 @@ impl Budget {
                 }
                 print_line(&format!("budget: {}", show_pace(pace)))
             }
-            (What::Show, Some(_)) => {
+            (What::Reset, None) => {
+                let backend = self.reach.open(Access::Write)?;
+                backend.reset_budget()?;
+                let report = backend.budget()?;
+                if self.json {
+                    return print_json(&report);
+                }
+                print_line(&format!("budget: {}, as configured", show_pace(report.per_second)))
+            }
+            (What::Show | What::Reset, Some(_)) => {
                 Err(Failure::input("to change the budget write `dunlin budget set N/min`"))
             }
             _ => self.show(),
@@ -52,7 +65,8 @@ impl Budget {
     }
 
     fn show(&self) -> Result<(), Failure> {
-        let report = self.reach.open(Access::Read)?.budget()?;
+        let backend = self.reach.open(Access::Read)?;
+        let report = backend.budget()?;
         if self.json {
             return print_json(&report);
         }
@@ -71,11 +85,13 @@ impl Budget {
             return Ok(());
         }
         let now = moments::now();
+        let names = names(&*backend, &hosts)?;
         let n_more = hosts.len().saturating_sub(MOST_HOSTS);
         let rows = hosts.into_iter().take(MOST_HOSTS).map(|host| {
             let held = host.held_until.as_deref().and_then(moments::parse).filter(|until| *until > now);
             let when = held.map_or_else(|| "now".to_owned(), |until| moments::relative(until, now));
-            vec![host.host, host.sources.to_string(), host.hour.to_string(), host.day.to_string(), when]
+            let name = names.get(&host.host).cloned().unwrap_or(host.host);
+            vec![name, host.sources.to_string(), host.hour.to_string(), host.day.to_string(), when]
         });
         print_line("")?;
         print_table(&["place", "sources", "last hour", "last day", "may be asked"], rows.collect())?;
@@ -84,4 +100,17 @@ impl Budget {
         }
         Ok(())
     }
+}
+
+/// Addresses of places that are one address each, which are told by a fingerprint.
+fn names(backend: &dyn Backend, hosts: &[HostRecord]) -> Result<BTreeMap<String, String>, Failure> {
+    if !hosts.iter().any(|host| host.host.starts_with("url ")) {
+        return Ok(BTreeMap::new());
+    }
+    let sources = backend.sources(&SourceFilter::default())?;
+    let named = sources.iter().filter_map(|source| {
+        let url = url::Url::parse(&source.url).ok()?;
+        Some((Scope::Url.key(&url), source.shown_url()))
+    });
+    Ok(named.collect())
 }

@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use super::{Order, newest_only};
 use crate::backend::records::ChangeRecord;
 use crate::backend::{Access, ChangeFilter, ReachArgs, find_source};
 use crate::failure::Failure;
@@ -9,17 +10,23 @@ use crate::moments;
 use crate::output::{print_json, print_table_left};
 use crate::terminal::one_line;
 
+/// How many are listed where nobody says how many.
+const USUAL_LIMIT: u32 = 100;
+
 #[derive(Debug, Args)]
 pub(crate) struct Changes {
     /// Only those after this cursor; the `next` of one call is the `--after` of the following one
-    #[arg(long, value_name = "CURSOR", default_value_t = 0)]
-    after: i64,
+    #[arg(long, value_name = "CURSOR")]
+    after: Option<i64>,
     /// Only those of this source, by number or address
     #[arg(long, value_name = "ID|URL")]
     source: Option<String>,
-    /// At most this many
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    limit: u32,
+    /// At most this many, from the oldest or from --after on [default with --json: 100]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    limit: Option<u32>,
+    /// So many of the newest [default without --json: 50]
+    #[arg(long, value_name = "N", conflicts_with_all = ["after", "limit"], value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    last: Option<u32>,
     #[command(flatten)]
     reach: ReachArgs,
     /// Print one JSON object
@@ -31,9 +38,14 @@ impl Changes {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         let backend = self.reach.open(Access::Read)?;
         let source = self.source.as_deref().map(|source| find_source(&*backend, source)).transpose()?;
-        let filter =
-            ChangeFilter { after: self.after, source: source.map(|source| source.id), limit: self.limit };
-        let page = backend.changes(filter)?;
+        let source = source.map(|source| source.id);
+        let newest_only =
+            newest_only(self.last, Order::of(&[self.after.is_some(), self.limit.is_some(), self.json]));
+        let limit = self.limit.unwrap_or(USUAL_LIMIT);
+        let page = match newest_only {
+            Some(n_last) => backend.last_changes(source, n_last)?,
+            None => backend.changes(ChangeFilter { after: self.after.unwrap_or(0), source, limit })?,
+        };
         if self.json {
             return print_json(&page);
         }
@@ -50,7 +62,10 @@ impl Changes {
         };
         let rows = page.changes.iter().map(row).collect();
         print_table_left(&["cursor", "found", "source", "what", "summary"], rows)?;
-        if page.changes.len() as u64 == u64::from(self.limit) {
+        let n_shown = page.changes.len() as u64;
+        if newest_only.is_some_and(|n_last| n_shown == u64::from(n_last)) {
+            crate::note("these are the newest; --last N shows more, --after 0 begins with the oldest");
+        } else if newest_only.is_none() && n_shown == u64::from(limit) {
             crate::note(&format!("there may be more: add --after {}", page.next));
         }
         Ok(())

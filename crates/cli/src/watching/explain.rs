@@ -31,7 +31,9 @@ impl Explain {
         if self.json {
             return print_json(&explained);
         }
-        print_line(&in_words(&source, &explained))
+        print_line(&in_words(&source, &explained))?;
+        backend.liveness().mention();
+        Ok(())
     }
 }
 
@@ -58,7 +60,15 @@ fn in_words(source: &SourceRecord, explained: &Value) -> String {
         }
         _ => {
             let because = explained["because"].as_str().unwrap_or_default();
-            let time = when(&explained["next_look"]).unwrap_or("not known".to_owned());
+            let others = explained["others_due"].as_u64().unwrap_or(0);
+            let mut time = when(&explained["next_look"]).unwrap_or("not known".to_owned());
+            if others > 0 {
+                let by = when(&explained["next_look_by"]).map(|by| format!(", {by} or sooner"));
+                time = format!("when its turn comes{} ({others} others are due)", by.unwrap_or_default());
+            }
+            if let Some(trouble) = explained["trouble"].as_str() {
+                time = format!("none for now, for all sources: {}", harmless(trouble));
+            }
             if because.is_empty() { time } else { format!("{time}: {because}") }
         }
     };
@@ -70,19 +80,26 @@ fn in_words(source: &SourceRecord, explained: &Value) -> String {
         let reason = harmless(explained["hold"]["reason"].as_str().unwrap_or_default());
         let _ = writeln!(text, "  host        not to be asked, ends {until}: {reason}");
     }
-    let _ = writeln!(
+    let _ = match explained["value"].as_f64() {
+        Some(value) => writeln!(
+            text,
+            "  worth       {value:.4} now; a look has to be worth {:.4}",
+            number(&explained["price"])
+        ),
+        None => writeln!(text, "  worth       not seen yet: before all others"),
+    };
+    let _ = write!(
         text,
-        "  worth       {:.4} now; a look has to be worth {:.4}",
-        number(&explained["value"]),
-        number(&explained["price"]),
-    );
-    let _ = writeln!(
-        text,
-        "  forecast    {} from what {:.1} changes have taught; {:.0} % that it has changed since the last look",
+        "  forecast    {} from what {:.1} changes have taught",
         rate(number(&forecast["rate_per_hour"])),
         number(&forecast["evidence"]),
-        100.0 * number(&forecast["chance"]),
     );
+    let _ = match forecast["chance"].as_f64() {
+        Some(chance) => {
+            writeln!(text, "; {:.0} % that it has changed since the last look", 100.0 * chance)
+        }
+        None => writeln!(text),
+    };
     let hours: Vec<f64> =
         forecast["curve"].as_array().into_iter().flatten().map(|hour| number(&hour["expected"])).collect();
     if !hours.is_empty() {

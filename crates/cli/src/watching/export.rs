@@ -1,6 +1,7 @@
 //! `dunlin export`: what is watched and what was captured, for other programs.
 
-use std::fmt::Write as _;
+use std::collections::BTreeSet;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -37,54 +38,81 @@ enum What {
 impl Export {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         let backend = self.reach.open(Access::Read)?;
-        let text = match self.what {
-            What::Opml => {
-                let sources = backend.sources(&SourceFilter::default())?;
-                write_opml(sources.iter().map(|s| (s.kind.as_str(), s.url.as_str(), s.tags.as_slice())))
+        let mut failed = None;
+        let written = save(&self.out, |out| match write(&*backend, self.what, out) {
+            Ok(()) => Ok(()),
+            Err(Stopped::Writing(error)) => Err(error),
+            Err(Stopped::Reading(failure)) => {
+                failed = Some(failure);
+                Err(io::Error::other("there was nothing to write"))
             }
-            What::Changes => changes(&*backend)?,
-            What::Trace => trace(&*backend)?,
-        };
-        Ok(save(&self.out, |out| out.write_all(text.as_bytes()))?)
+        });
+        match failed {
+            Some(failure) => Err(failure),
+            None => Ok(written?),
+        }
     }
 }
 
-fn changes(backend: &dyn Backend) -> Result<String, Failure> {
-    let mut text = String::new();
-    each_change(backend, |change| {
-        text.push_str(&serde_json::to_string(change).map_err(std::io::Error::from)?);
-        text.push('\n');
-        Ok(())
-    })?;
-    Ok(text)
+/// Why not everything was written.
+enum Stopped {
+    Reading(Failure),
+    Writing(io::Error),
+}
+
+impl From<Failure> for Stopped {
+    fn from(failure: Failure) -> Self {
+        Self::Reading(failure)
+    }
+}
+
+impl From<io::Error> for Stopped {
+    fn from(error: io::Error) -> Self {
+        Self::Writing(error)
+    }
+}
+
+/// Writes a page at a time: there may be more changes than memory.
+fn write(backend: &dyn Backend, what: What, out: &mut dyn Write) -> Result<(), Stopped> {
+    match what {
+        What::Opml => {
+            let sources = backend.sources(&SourceFilter::default())?;
+            let text =
+                write_opml(sources.iter().map(|s| (s.kind.as_str(), s.url.as_str(), s.tags.as_slice())));
+            Ok(out.write_all(text.as_bytes())?)
+        }
+        What::Changes => each_change(backend, |change| {
+            serde_json::to_writer(&mut *out, change)?;
+            out.write_all(b"\n")
+        }),
+        What::Trace => {
+            let rows = trace(backend)?;
+            writeln!(out, "source,time")?;
+            Ok(rows.into_iter().try_for_each(|(source, time)| writeln!(out, "{source},{time}"))?)
+        }
+    }
 }
 
 /// Removals are left out: what went is no update that a look could have caught.
-fn trace(backend: &dyn Backend) -> Result<String, Failure> {
-    let mut rows = Vec::new();
+fn trace(backend: &dyn Backend) -> Result<BTreeSet<(i64, i64)>, Stopped> {
+    let mut rows = BTreeSet::new();
     each_change(backend, |change| {
         // The latest time at which it can have happened: its own date, or else when it was found.
         let time = &change.happened_between.1;
         if let Some(time) =
             moments::parse(time).filter(|time| change.kind != "removed" && time.seconds() >= 0)
         {
-            rows.push((change.source, time.seconds()));
+            rows.insert((change.source, time.seconds()));
         }
         Ok(())
     })?;
-    rows.sort_unstable();
-    rows.dedup();
-    let mut text = String::from("source,time\n");
-    for (source, time) in rows {
-        let _ = writeln!(text, "{source},{time}");
-    }
-    Ok(text)
+    Ok(rows)
 }
 
 fn each_change(
     backend: &dyn Backend,
-    mut take: impl FnMut(&crate::backend::records::ChangeRecord) -> Result<(), Failure>,
-) -> Result<(), Failure> {
+    mut take: impl FnMut(&crate::backend::records::ChangeRecord) -> io::Result<()>,
+) -> Result<(), Stopped> {
     let mut filter = ChangeFilter { after: 0, source: None, limit: PAGE };
     loop {
         let page = backend.changes(filter)?;

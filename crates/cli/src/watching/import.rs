@@ -15,6 +15,9 @@ use crate::failure::Failure;
 use crate::lists::{List, MAX_BYTES};
 use crate::output::{print_json, print_line, progress};
 
+/// Sources that are added in one call: few enough for its limits on time and size, also where addresses are long.
+const BATCH: usize = 100;
+
 #[derive(Debug, Args)]
 pub(crate) struct Import {
     /// One address per line (# begins a comment), or OPML; - is standard input
@@ -75,7 +78,12 @@ impl Import {
         match report.bad.len() {
             0 => Ok(()),
             n_bad => Err(Failure::Input(format!(
-                "{name}: {n_bad} of its lines could not be used; the others were"
+                "{name}: {n_bad} of its lines {}",
+                if self.dry_run {
+                    "could not be used; the others could"
+                } else {
+                    "could not be used; the others were"
+                }
             ))),
         }
     }
@@ -84,11 +92,37 @@ impl Import {
         let there = backend.map(|backend| backend.sources(&SourceFilter::default())).transpose()?;
         let mut known: BTreeSet<String> = there.into_iter().flatten().map(|source| source.url).collect();
         let given = self.reach.with_defaults(self.wish.wish())?;
+        let judge = self.reach.judge()?;
+        let mut add = |batch: &mut Vec<(usize, SourceWish)>, known: &mut BTreeSet<String>| {
+            let (lines, wishes): (Vec<usize>, Vec<SourceWish>) = batch.drain(..).unzip();
+            let results = match backend {
+                Some(backend) if !self.dry_run && !wishes.is_empty() => backend.add_many(&wishes)?,
+                _ => wishes.iter().map(&judge).collect(),
+            };
+            for ((line, wish), result) in lines.into_iter().zip(wishes).zip(results) {
+                match result {
+                    Ok(()) => {
+                        report.added += 1;
+                        known.extend(wish.url);
+                    }
+                    Err(Failure::Input(problem)) => report.bad.push(Bad { line, problem }),
+                    Err(other) => return Err(other),
+                }
+            }
+            Ok(())
+        };
         let bar = progress(list.entries.len() as u64, "adding");
+        let mut duplicates = 0;
+        let mut batch: Vec<(usize, SourceWish)> = Vec::new();
         for entry in list.entries {
             bar.inc(1);
-            if !known.insert(entry.url.clone()) {
-                report.duplicates += 1;
+            // What came of the same address before has to be known first: only one that was added is a duplicate.
+            let is_waiting = |(_, wish): &(usize, SourceWish)| wish.url.as_ref() == Some(&entry.url);
+            if batch.len() == BATCH || batch.iter().any(is_waiting) {
+                add(&mut batch, &mut known)?;
+            }
+            if known.contains(&entry.url) {
+                duplicates += 1;
                 continue;
             }
             let mut tags = given.tags.clone().unwrap_or_default();
@@ -99,16 +133,10 @@ impl Import {
                 tags: (!tags.is_empty()).then_some(tags),
                 ..given.clone()
             };
-            let added = match backend {
-                Some(backend) if !self.dry_run => backend.add(&wish).map(drop),
-                _ => Ok(()),
-            };
-            match added {
-                Ok(()) => report.added += 1,
-                Err(Failure::Input(problem)) => report.bad.push(Bad { line: entry.line, problem }),
-                Err(other) => return Err(other),
-            }
+            batch.push((entry.line, wish));
         }
+        add(&mut batch, &mut known)?;
+        report.duplicates = duplicates;
         bar.finish_and_clear();
         Ok(())
     }

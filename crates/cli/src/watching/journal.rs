@@ -7,11 +7,15 @@ use dunlin_sched::watch::journal::{Entry, replay};
 use dunlin_store::{SqliteStore, Store};
 use serde::Serialize;
 
+use super::{Order, newest_only};
 use crate::backend::records::DecisionRecord;
-use crate::backend::{Access, ReachArgs, find_source};
+use crate::backend::{Access, DirectoryArgs, ReachArgs, find_source};
 use crate::failure::Failure;
 use crate::moments;
 use crate::output::{print_json, print_line, print_table_left};
+
+/// How many decisions are listed where nobody says how many.
+const USUAL_LIMIT: u32 = 100;
 
 #[derive(Debug, Args)]
 pub(crate) struct Decisions {
@@ -19,11 +23,14 @@ pub(crate) struct Decisions {
     #[arg(long, value_name = "ID|URL")]
     source: Option<String>,
     /// Only those after this one
-    #[arg(long, value_name = "ID", default_value_t = 0)]
-    after: i64,
-    /// At most this many
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000))]
-    limit: u32,
+    #[arg(long, value_name = "ID")]
+    after: Option<i64>,
+    /// At most this many, from the oldest or from --after on [default with --json: 100]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    limit: Option<u32>,
+    /// So many of the newest [default without --json: 50]
+    #[arg(long, value_name = "N", conflicts_with_all = ["after", "limit"], value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    last: Option<u32>,
     #[command(flatten)]
     reach: ReachArgs,
     /// Print one JSON object
@@ -35,7 +42,13 @@ impl Decisions {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         let backend = self.reach.open(Access::Read)?;
         let source = self.source.as_deref().map(|source| find_source(&*backend, source)).transpose()?;
-        let page = backend.decisions(source.map(|source| source.id), self.after, self.limit)?;
+        let source = source.map(|source| source.id);
+        let newest_only =
+            newest_only(self.last, Order::of(&[self.after.is_some(), self.limit.is_some(), self.json]));
+        let page = match newest_only {
+            Some(n_last) => backend.last_decisions(source, n_last)?,
+            None => backend.decisions(source, self.after.unwrap_or(0), self.limit.unwrap_or(USUAL_LIMIT))?,
+        };
         if self.json {
             return print_json(&page);
         }
@@ -68,7 +81,7 @@ impl Decisions {
 #[derive(Debug, Args)]
 pub(crate) struct Replay {
     #[command(flatten)]
-    reach: ReachArgs,
+    directory: DirectoryArgs,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -78,6 +91,7 @@ pub(crate) struct Replay {
 struct Replayed {
     runs: u64,
     looks: u64,
+    passed_over: u64,
     same: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     difference: Option<String>,
@@ -86,36 +100,65 @@ struct Replayed {
 impl Replay {
     /// Reads the data directory, also beside a running service: the journal is not part of the API.
     pub(crate) fn run(&self) -> Result<(), Failure> {
-        let effective = self.reach.configuration()?;
+        let effective = self.directory.configuration()?;
         let store = SqliteStore::open_read_only(&effective.config.data)?;
         let replayed = replayed(&store)?;
         if self.json {
             print_json(&replayed)?;
         } else {
-            print_line(&format!(
-                "{} looks in {} runs of the service were chosen again",
-                replayed.looks, replayed.runs
-            ))?;
+            print_line(&replayed.in_words())?;
         }
-        replayed.difference.map_or(Ok(()), |difference| Err(Failure::No(difference)))
+        replayed.objection().map_or(Ok(()), |objection| Err(Failure::No(objection)))
+    }
+}
+
+impl Replayed {
+    fn in_words(&self) -> String {
+        let passed_over = match self.passed_over {
+            0 => String::new(),
+            n => format!("; {n} looks were passed over, since the beginning of their run is no longer kept"),
+        };
+        format!("{} looks in {} runs of the service were chosen again{passed_over}", self.looks, self.runs)
+    }
+
+    /// What is wrong, if anything is: another choice, or nothing that could be tried.
+    fn objection(&self) -> Option<String> {
+        let nothing = || {
+            let reason = "none of the recorded looks could be tried: the beginning of their run is no longer kept \
+                          (restart the service to begin a new one)";
+            (self.runs == 0 && self.passed_over > 0).then(|| reason.to_owned())
+        };
+        self.difference.clone().or_else(nothing)
     }
 }
 
 /// What comes of feeding the journal to a new watch.
 fn replayed(store: &dyn Store) -> Result<Replayed, Failure> {
-    let entries: Result<Vec<Entry>, _> = journal::read(store, None).collect();
-    let entries = entries?;
+    let mut unread = None;
     // Chosen and given back, since the host could not be asked after all.
-    let is_returned = |entry: &&Entry| matches!(entry, Entry::Told { input: Input::Returned { .. }, .. });
-    let returned = entries.iter().filter(is_returned).count() as u64;
-    Ok(match replay(entries) {
+    let mut n_returned = 0;
+    let mut has_begun = false;
+    let entries = journal::read(store, None).map_while(|entry| {
+        let entry = entry.map_err(|error| unread = Some(error)).ok()?;
+        has_begun |= matches!(entry, Entry::Began(_));
+        let is_returned = matches!(entry, Entry::Told { input: Input::Returned { .. }, .. });
+        n_returned += u64::from(has_begun && is_returned);
+        Some(entry)
+    });
+    let outcome = replay(entries);
+    if let Some(error) = unread {
+        return Err(error.into());
+    }
+    Ok(match outcome {
         Ok(done) => {
-            let looks = done.looks.saturating_sub(returned);
-            Replayed { runs: done.starts, looks, same: true, difference: None }
+            let looks = done.looks.saturating_sub(n_returned);
+            let passed_over = done.passed_over;
+            Replayed { runs: done.starts, looks, passed_over, same: true, difference: None }
         }
         Err(diverged) => {
             let difference = format!("at {}: {diverged}", moments::rfc3339(diverged.at));
-            Replayed { runs: 0, looks: diverged.looks, same: false, difference: Some(difference) }
+            let looks = diverged.looks;
+            Replayed { runs: 0, looks, passed_over: 0, same: false, difference: Some(difference) }
         }
     })
 }
@@ -123,8 +166,5 @@ fn replayed(store: &dyn Store) -> Result<Replayed, Failure> {
 /// One line about the journal, for `dunlin doctor`.
 pub(crate) fn sample(store: &dyn Store) -> Result<String, Failure> {
     let replayed = replayed(store)?;
-    match replayed.difference {
-        None => Ok(format!("{} looks in {} runs replay as recorded", replayed.looks, replayed.runs)),
-        Some(difference) => Err(Failure::No(difference)),
-    }
+    replayed.objection().map_or_else(|| Ok(replayed.in_words()), |objection| Err(Failure::No(objection)))
 }

@@ -1,5 +1,7 @@
 //! `dunlin show`: what a source said, in one version or the newest.
 
+use std::io::IsTerminal as _;
+
 use clap::Args;
 use dunlin_extract::recipe::{NoiseRules, Recipe};
 use dunlin_extract::{Document, Extractor, Input, Limits};
@@ -9,7 +11,7 @@ use crate::backend::records::{SourceRecord, VersionRecord};
 use crate::backend::{Access, Backend, ReachArgs, find_source};
 use crate::failure::Failure;
 use crate::output::{print_bytes, print_json, print_line};
-use crate::terminal::harmless;
+use crate::terminal::{harmless, readable};
 
 #[derive(Debug, Args)]
 pub(crate) struct Show {
@@ -49,7 +51,17 @@ impl Show {
         if self.text {
             return print_line(&harmless(&text_of(&read(&source, &version, &content)?)));
         }
-        print_bytes(&content)
+        if !std::io::stdout().is_terminal() {
+            return print_bytes(&content);
+        }
+        let shown = readable(&content).ok_or_else(|| {
+            let what = Some(version.media_type.as_str()).filter(|kind| !kind.is_empty()).unwrap_or("data");
+            Failure::No(format!(
+                "version {} is {what}, which a terminal cannot show (write it to a file: `> FILE`, or try --text)",
+                version.id
+            ))
+        })?;
+        print_bytes(shown.as_bytes())
     }
 }
 

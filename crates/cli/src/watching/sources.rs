@@ -58,7 +58,14 @@ impl Sources {
             }
             row
         });
-        print_table_left(&header, rows.collect())
+        print_table_left(&header, rows.collect())?;
+        if !is_short {
+            crate::note(&format!(
+                "looks and changes are shown for up to {MOST_EXPLAINED} sources (narrow the list with --tag or --state, or `dunlin explain` one)"
+            ));
+        }
+        backend.liveness().mention();
+        Ok(())
     }
 }
 
@@ -87,6 +94,8 @@ fn looks(backend: &dyn Backend, source: &SourceRecord) -> [String; 3] {
         Some("paused" | "unusable") => "-".to_owned(),
         _ => when("next_look"),
     };
-    let expected = expected.filter(|_| explained["last_look"] != Value::Null);
-    [when("last_look"), next, expected.map_or_else(|| "-".to_owned(), |changes| format!("{changes:.1}"))]
+    // Of a source that is not watched nothing is expected, not even nothing.
+    let is_watched = next != "-" && explained["last_look"] != Value::Null;
+    let expected = expected.filter(|_| is_watched).map(|changes| format!("{:.1}", changes.max(0.0)));
+    [when("last_look"), next, expected.unwrap_or_else(|| "-".to_owned())]
 }

@@ -18,7 +18,7 @@ pub(crate) struct Tail {
     #[arg(long, value_name = "ID|URL")]
     source: Option<String>,
     /// Stop after this many changes
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
     #[command(flatten)]
     reach: ReachArgs,
@@ -31,6 +31,7 @@ impl Tail {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         let backend = self.reach.open(Access::Read)?;
         let source = self.source.as_deref().map(|source| find_source(&*backend, source)).transpose()?;
+        backend.liveness().mention();
         let paint = Paint::stdout();
         let mut told = 0;
         let mut tell = |change: &ChangeRecord| {

@@ -238,8 +238,9 @@ fn a_full_disk_stops_the_looks_but_not_the_service_and_loses_nothing() {
     });
     // Those that were under way may still arrive, and nothing after them.
     assert!(web.bed.log().len() <= n_requests + 64, "it goes on asking, for nothing");
+    // What was under way and not told is lost, and it says so.
     let (status, said) = service.interrupt();
-    assert_eq!(status, Some(0), "{said}");
+    assert_eq!(status, Some(3), "{said}");
 
     // With room again, all is as it was.
     let service = Service::start(&data);

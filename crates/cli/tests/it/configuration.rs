@@ -3,6 +3,7 @@
 use std::process::Stdio;
 
 use crate::run::{Desk, Done, dunlin};
+use crate::running::Running;
 
 fn origin_of(report: &serde_json::Value, key: &str) -> (String, String) {
     let settings = report["settings"].as_array().unwrap();
@@ -81,4 +82,59 @@ fn flags_and_the_environment_are_checked_too() {
     assert_eq!(done.code, 2);
     assert!(done.stderr.contains("DUNLIN_LISTEN: listen: "), "{}", done.stderr);
     assert_eq!(desk.run("config check missing.toml").code, 2);
+}
+
+/// What was set while a service ran goes before file and environment, says so, and can be undone; a flag is newer.
+#[test]
+fn a_stored_budget_is_no_secret() {
+    let desk = Desk::new();
+    std::fs::create_dir(desk.path("data")).unwrap();
+    std::fs::write(desk.path("data/dunlin.toml"), "budget = \"7/min\"\n").unwrap();
+    assert_eq!(desk.run("budget set 3/h --data data").code, 0);
+    let budget = || origin_of(&desk.json("config check --data data --json"), "budget");
+    assert_eq!(budget(), ("3/h".to_owned(), "`dunlin budget set`".to_owned()));
+    let serve = |args: &str| {
+        let mut running = Running::start(&desk, &format!("serve --data data --listen 127.0.0.1:0 {args}"));
+        running.line_with("Ctrl-C");
+        running
+    };
+    let end = |running: Running| {
+        running.signal("INT");
+        running.end().1
+    };
+    let told = end(serve(""));
+    assert!(told.contains("the budget is 3/h") && told.contains("dunlin.toml:1"), "{told}");
+    let running = serve("");
+    assert!(desk.run("budget reset --data data").stdout.contains("7/min"));
+    assert_eq!(desk.run("budget set 3/h --data data").code, 0);
+    end(running);
+
+    let running = serve("--budget 5/min");
+    assert!(running.said().contains("--budget 5/min replaces the budget of 3/h"), "{}", running.said());
+    assert!(desk.run("budget --data data").stdout.contains("5/min"));
+    end(running);
+    assert_eq!(budget().0, "7/min");
+    assert_eq!(desk.run("budget set 3/h --data data").code, 0);
+    assert!(desk.run("budget reset --data data").stdout.contains("7/min"));
+    assert!(budget().1.ends_with("dunlin.toml:1"));
+}
+
+#[test]
+fn issuers_of_ones_own_come_from_pem_files() {
+    let issuer = rcgen::generate_simple_self_signed(vec!["intranet.example".to_owned()]).unwrap();
+    let desk = Desk::new().with("mine.pem", issuer.cert.pem()).with("empty.pem", "nothing\n");
+    let check = |file: &str| {
+        let mut command = dunlin(&desk.path(""), "config check --data data --json");
+        command.env("DUNLIN_GUARD_EXTRA_ROOTS", file).stdin(Stdio::null());
+        Done::of(command.output().unwrap())
+    };
+    let done = check("mine.pem");
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let report = serde_json::from_str(&done.stdout).unwrap();
+    assert_eq!(origin_of(&report, "guard.extra_roots").0, "mine.pem");
+    for (file, why) in [("empty.pem", "no certificate"), ("nowhere.pem", "cannot be read")] {
+        let done = check(file);
+        assert_eq!(done.code, 2, "{}", done.stdout);
+        assert!(done.stderr.contains(why), "{}", done.stderr);
+    }
 }

@@ -1,10 +1,11 @@
 //! The service from start to end, in its demonstration.
 
 use std::fs;
+use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::run::Desk;
+use crate::run::{Desk, dunlin};
 use crate::running::Running;
 
 pub(crate) const DEMO: &str = "serve --demo --data data --listen 127.0.0.1:0";
@@ -62,6 +63,28 @@ fn a_demonstration_shows_changes_and_ends_and_goes_on() {
     assert_eq!((&replay["same"], &replay["runs"]), (&true.into(), &2.into()), "{replay}");
 }
 
+/// A bid in an auction only grows; a made-up web that started over would take some of them back.
+#[test]
+fn the_made_up_web_goes_on_over_a_restart() {
+    let desk = Desk::new();
+    let began = || {
+        let mut running = Running::start(&desk, DEMO);
+        let web = running.line_with("made-up web");
+        running.line_with("Ctrl-C stops it");
+        let address = web.split("http://").nth(1).unwrap().split('/').next().unwrap().to_owned();
+        let mut socket = std::net::TcpStream::connect(&address).unwrap();
+        let request = format!("GET /_truth HTTP/1.0\r\nHost: {address}\r\n\r\n");
+        std::io::Write::write_all(&mut socket, request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        std::io::Read::read_to_string(&mut socket, &mut answer).unwrap();
+        running.signal("INT");
+        assert_eq!(running.end().0, Some(0));
+        let truth: Value = serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap();
+        truth["started"].as_f64().unwrap()
+    };
+    assert_eq!(began().to_bits(), began().to_bits());
+}
+
 #[test]
 fn what_a_killed_service_left_behind_is_ignored() {
     let desk = Desk::new();
@@ -106,6 +129,63 @@ fn a_port_that_is_taken_is_told_before_anything_is_watched() {
     let done = desk.run(&format!("serve --data data --listen {}", taken.local_addr().unwrap()));
     assert_eq!(done.code, 3, "{}", done.stderr);
     assert!(done.stderr.contains("cannot listen on") && done.stderr.contains("--listen"), "{}", done.stderr);
+    assert!(!desk.path("data").exists(), "nothing was made");
+}
+
+/// What reads the log as JSON reads all of it, and a closed terminal ends the service like any other request to.
+#[test]
+fn a_log_in_json_is_all_json() {
+    let desk = Desk::new();
+    let mut running =
+        Running::start(&desk, "serve --data data --listen localhost:0 --log-format json --budget 5/min");
+    let line: Value = serde_json::from_str(&running.line_with("listening on")).unwrap();
+    assert_eq!(line["fields"]["budget"], "5/min", "{line}");
+    running.signal("HUP");
+    let (code, told) = running.end();
+    assert_eq!(code, Some(0), "{told}");
+    for line in told.lines() {
+        serde_json::from_str::<Value>(line).unwrap_or_else(|error| panic!("{line}: {error}"));
+    }
+}
+
+/// Who reads two lines and goes away has seen enough.
+#[test]
+fn a_demonstration_that_nobody_reads_ends() {
+    let desk = Desk::new();
+    let mut command = dunlin(&desk.path(""), DEMO);
+    let mut child =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    drop(child.stdout.take());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn commands_that_look_into_the_directory_ask_no_service_elsewhere() {
+    let desk = Desk::new();
+    let mut running = Running::start(&desk, "serve --data data --listen 127.0.0.1:0");
+    running.line_with("Ctrl-C");
+    for command in ["doctor", "replay", "store check"] {
+        let done = desk.run(&format!("{command} --data data --server http://127.0.0.1:1/"));
+        assert_eq!(done.code, 2, "{command}: {}", done.stderr);
+    }
+    let doctor = desk.json("doctor --data data --json");
+    let service = doctor["findings"].as_array().unwrap().iter().find(|f| f["check"] == "service").unwrap();
+    assert!(service["found"].as_str().unwrap().contains("is well"), "{service}");
+    let done = desk.run("token revoke local-cli --data data");
+    assert_eq!(done.code, 2, "{}", done.stderr);
+    assert_eq!(desk.run("sources --data data").code, 0, "it still lets commands in");
+
+    assert_eq!(desk.run("store check --data data").code, 0);
+    assert_eq!(desk.run("store backup copy.db --data data").code, 0);
+    assert!(desk.path("copy.db").exists());
+    let done = desk.run("store compact --data data");
+    assert!(done.code != 0 && done.stderr.contains("in use by process"), "{}", done.stderr);
+    running.signal("INT");
+    assert_eq!(running.end().0, Some(0));
+    for command in ["prune", "compact"] {
+        let done = desk.run(&format!("store {command} --data data"));
+        assert_eq!(done.code, 0, "{command}: {}", done.stderr);
+    }
 }
 
 #[test]

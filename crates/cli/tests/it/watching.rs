@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::run::Desk;
+use crate::run::{Desk, Done, dunlin};
 use crate::running::Running;
 use crate::serve::DEMO;
 
@@ -56,7 +56,10 @@ fn a_service_and_its_data_directory_say_the_same() {
     let budget = desk.json("budget --data data --json");
     assert_eq!(budget["per_second"], 3.0);
     assert!(budget["used"]["day"].as_u64().unwrap() >= 1, "{budget}");
+    let table = desk.run("budget --data data").stdout;
+    assert!(table.contains("http://127.0.0.1:"), "places are told by what people know them by: {table}");
     assert!(!desk.json("decisions --data data --json")["decisions"].as_array().unwrap().is_empty());
+    newest_ends(&desk);
     let table = desk.run("sources --data data").stdout;
     assert!(table.contains("https://b.example/feed?…") && !table.contains("s3cret"), "{table}");
 
@@ -71,16 +74,38 @@ fn a_service_and_its_data_directory_say_the_same() {
         }
     }
     assert_eq!(desk.json("budget --data data --json")["per_second"], 3.0);
+    newest_ends(&desk);
     let done = desk.run("probe 1 --data data");
     assert_eq!(done.code, 3);
     assert!(done.stderr.contains("dunlin serve"), "{}", done.stderr);
     exports(&desk);
 }
 
+/// People see what is new, and lists are as long as was asked for.
+fn newest_ends(desk: &Desk) {
+    let ids = |args: &str, list: &str, id: &str| -> Vec<i64> {
+        let page = desk.json(&format!("{args} --data data --json"));
+        page[list].as_array().unwrap().iter().map(|row| row[id].as_i64().unwrap()).collect()
+    };
+    let first = ids("changes --limit 100000", "changes", "cursor");
+    let last = ids("changes --last 2", "changes", "cursor");
+    assert_eq!(last.len(), 2);
+    assert!(last[0] < last[1] && &last[1] >= first.last().unwrap(), "{last:?} after {first:?}");
+    assert_eq!(ids("decisions --limit 5", "decisions", "id").len(), 5);
+    let first = ids("decisions --limit 1000", "decisions", "id");
+    let last = ids("decisions --last 2", "decisions", "id");
+    assert!(last[0] < last[1] && &last[1] >= first.last().unwrap(), "{last:?} after {first:?}");
+    assert_eq!(desk.run("changes --last 2 --after 1 --data data").code, 2);
+}
+
 fn exports(desk: &Desk) {
     let opml = desk.run("export opml --data data");
     assert_eq!(opml.code, 0, "{}", opml.stderr);
     let desk_of_another = Desk::new().with("other.opml", &opml.stdout);
+    // The made-up web is on this machine, where only whoever says so may watch.
+    let desk_of_another = desk_of_another.with("mine.toml", "[guard]\nnetworks = [\"127.0.0.0/8\"]\n");
+    std::fs::create_dir(desk_of_another.path("data")).unwrap();
+    std::fs::rename(desk_of_another.path("mine.toml"), desk_of_another.path("data/dunlin.toml")).unwrap();
     let imported = desk_of_another.json("import other.opml --data data --dry-run --json");
     let n_sources = desk.json("sources --data data --json")["sources"].as_array().unwrap().len();
     assert_eq!(imported["added"], n_sources, "{imported}");
@@ -92,6 +117,57 @@ fn exports(desk: &Desk) {
     assert_eq!(desk.run("export trace --data data --out trace.csv").code, 0);
     let simulated = desk.json("simulate trace --trace trace.csv --chronon 1s --budget 1 --policy wic --json");
     assert!(simulated["changes"].as_u64().unwrap() >= 1, "{simulated}");
+}
+
+/// What can be said about a source can be taken back, and a header is never shown.
+#[test]
+fn what_was_said_about_a_source_can_be_taken_back() {
+    let desk = Desk::new();
+    let mut add = dunlin(&desk.path(""), "add https://a.example/ --data data --selector .price --ignore .ad");
+    add.args(["--ignore-pattern", "[0-9]+ views", "--header", "X-Key: s3cret", "--shortest-gap", "5m"]);
+    let done = Done::of(add.args(["--longest-gap", "2h", "--json"]).output().unwrap());
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    assert!(!done.stdout.contains("s3cret"), "{}", done.stdout);
+    let source = || desk.json("sources --data data --json")["sources"][0].clone();
+    let before = source();
+    assert_eq!((&before["selector"], &before["shortest_gap"]), (&".price".into(), &300.into()), "{before}");
+    assert_eq!(before["ignore_patterns"], serde_json::json!(["[0-9]+ views"]));
+    assert!(before.to_string().contains("X-Key") && !before.to_string().contains("s3cret"), "{before}");
+    let mut edit = dunlin(&desk.path(""), "edit 1 --data data --shortest-gap none");
+    let done = Done::of(edit.args(["--selector", "", "--ignore", "", "--header", ""]).output().unwrap());
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let after = source();
+    assert_eq!((&after["selector"], &after["shortest_gap"]), (&Value::Null, &Value::Null), "{after}");
+    assert_eq!((&after["ignore_selectors"], &after["longest_gap"]), (&serde_json::json!([]), &7200.into()));
+    assert!(!after.to_string().contains("X-Key"), "{after}");
+    for nonsense in ["--shortest-gap 1500ms", "--header nonsense", "--longest-gap soon"] {
+        assert_eq!(desk.run(&format!("edit 1 --data data {nonsense}")).code, 2, "{nonsense}");
+    }
+    let done = desk.run("tail --count 0 --data data");
+    assert_eq!(done.code, 2, "{}", done.stderr);
+    let explained = desk.run("explain 1 --data data");
+    assert!(explained.stderr.contains("no service runs"), "{}", explained.stderr);
+}
+
+/// A dry run says what the real one will do, with a service and without.
+#[test]
+fn a_dry_run_of_an_import_is_right() {
+    let list =
+        "https://a.example/\nhttp://10.0.0.1/\nhttp://10.0.0.1/\nhttps://a.example/\nhttps://b.example/\n";
+    let desk = Desk::new().with("list.txt", list);
+    let counted = |args: &str| {
+        let done = desk.run(&format!("import list.txt --data data {args}"));
+        assert_eq!(done.code, 2, "{}", done.stderr);
+        done.stdout
+    };
+    assert_eq!(counted("--dry-run"), "2 would be added, 1 already there, 2 bad\n");
+    let mut running = Running::start(&desk, "serve --data data --listen 127.0.0.1:0 --budget 1/day");
+    running.line_with("Ctrl-C");
+    assert_eq!(counted("--dry-run"), "2 would be added, 1 already there, 2 bad\n");
+    assert_eq!(counted(""), "2 added, 1 already there, 2 bad\n");
+    running.signal("INT");
+    assert_eq!(running.end().0, Some(0));
+    assert_eq!(counted(""), "0 added, 3 already there, 2 bad\n");
 }
 
 #[test]
@@ -124,6 +200,23 @@ fn a_data_directory_needs_no_service() {
     assert_eq!(desk.json("sources --data data --json")["sources"].as_array().unwrap().len(), 1);
     let none = desk.json("changes --data data --json");
     assert_eq!(none, serde_json::json!({ "changes": [], "next": 0 }));
+}
+
+/// A full disk below standard output is told, and no change is passed over in silence.
+#[cfg(target_os = "linux")]
+#[test]
+fn following_ends_when_nothing_can_be_written() {
+    let desk = Desk::new();
+    let mut running = Running::start(&desk, DEMO);
+    running.line_with("http://127.0.0.1:");
+    running.line_with("Ctrl-C stops it");
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let mut tail = dunlin(&desk.path(""), "tail --after 0 --data data");
+    let done = Done::of(tail.stdout(full).stdin(std::process::Stdio::null()).output().unwrap());
+    assert_eq!(done.code, 3, "{}", done.stderr);
+    assert!(done.stderr.contains("standard output"), "{}", done.stderr);
+    running.signal("INT");
+    assert_eq!(running.end().0, Some(0));
 }
 
 #[test]

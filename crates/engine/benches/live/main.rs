@@ -1,5 +1,6 @@
 //! What the live service can do on this machine, in one run: probes per second against the bare HTTP library, memory
-//! per idle source, CPU of the scheduler alone. Run it as `cargo xtask bench-live`.
+//! per idle source, CPU of the scheduler alone. Run it as `cargo xtask bench-live`. `profile` is the service alone, for a
+//! profiler.
 //!
 //! The pages come from a second process over loopback, so that serving them is not counted as fetching them; both
 //! share the machine, as do the two sides of every comparison. Absolute figures belong to the machine; ratios are
@@ -7,6 +8,7 @@
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark reports, and may panic")]
 
 mod bare;
+mod client;
 mod figures;
 mod idle;
 mod origin;
@@ -31,6 +33,9 @@ fn main() {
         ["--origin"] => origin::serve(),
         ["--idle", sources] => idle::in_this_process(sources.parse().unwrap()),
         ["probes"] => compare_probes(),
+        ["profile", half @ ("same" | "new")] => {
+            println!("{:.0} / s", probing::per_second(Origin::start().address, half));
+        }
         ["memory"] => idle::report(),
         ["scheduler"] => scheduler::report(),
         [] => {
@@ -38,7 +43,7 @@ fn main() {
             idle::report();
             scheduler::report();
         }
-        _ => println!("expected nothing, or one of: probes, memory, scheduler"),
+        _ => println!("expected nothing, or one of: probes, memory, scheduler, profile same, profile new"),
     }
 }
 
@@ -49,22 +54,27 @@ fn compare_probes() {
         ("same", "the other half as it was before, without validators"),
         ("new", "the other half changed every time: read, compared, stored"),
     ] {
-        let mut rounds: Vec<(f64, f64)> = Vec::new();
-        for _ in 0..ROUNDS {
-            let bare = bare::per_second(origin.address, other_half);
-            let ours = probing::per_second(origin.address, other_half);
-            rounds.push((bare, ours));
-        }
-        let ratios: Vec<f64> = rounds.iter().map(|(bare, ours)| ours / bare).collect();
-        let mean = |side: fn(&(f64, f64)) -> f64| rounds.iter().map(side).sum::<f64>() / ROUNDS as f64;
         println!("  {named}");
-        println!("    bare hyper   {:>8.0} / s", mean(|round| round.0));
-        println!(
-            "    dunlin       {:>8.0} / s   {:.0} % of it (rounds: {})",
-            mean(|round| round.1),
-            100.0 * mean(|round| round.1) / mean(|round| round.0),
-            ratios.iter().map(|ratio| format!("{:.0} %", ratio * 100.0)).collect::<Vec<_>>().join(", ")
-        );
+        let mut rounds: Vec<[f64; 3]> = Vec::new();
+        for _ in 0..ROUNDS {
+            rounds.push([
+                bare::per_second(origin.address, other_half),
+                client::per_second(origin.address, other_half),
+                probing::per_second(origin.address, other_half),
+            ]);
+        }
+        let mean = |side: usize| rounds.iter().map(|round| round[side]).sum::<f64>() / ROUNDS as f64;
+        println!("    bare hyper   {:>8.0} / s", mean(0));
+        for (side, whose) in [(1, "our client"), (2, "dunlin")] {
+            let ratios: Vec<String> =
+                rounds.iter().map(|round| format!("{:.0} %", 100.0 * round[side] / round[0])).collect();
+            println!(
+                "    {whose:<12} {:>8.0} / s   {:.0} % of it (rounds: {})",
+                mean(side),
+                100.0 * mean(side) / mean(0),
+                ratios.join(", ")
+            );
+        }
     }
 }
 

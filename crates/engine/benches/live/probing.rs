@@ -54,9 +54,16 @@ fn settings() -> Settings {
         shortest_gap: Duration::ZERO,
         ..Settings::default()
     };
-    settings.network.guard = Guard::public_internet().allowing_network("127.0.0.0/8".parse().unwrap());
-    settings.network.pool.idle_per_host = IN_FLIGHT as usize;
-    settings.network.pool.idle = IN_FLIGHT as usize;
-    settings.network.pool.in_flight = crate::AT_ONE_TIME;
+    settings.network = network();
     settings
+}
+
+/// As many connections as the yardstick has, none of them closed for being idle.
+pub(crate) fn network() -> dunlin_net::Settings {
+    let mut network = Settings::default().network;
+    network.guard = Guard::public_internet().allowing_network("127.0.0.0/8".parse().unwrap());
+    network.pool.idle_per_host = IN_FLIGHT as usize;
+    network.pool.idle = IN_FLIGHT as usize;
+    network.pool.in_flight = crate::AT_ONE_TIME;
+    network
 }

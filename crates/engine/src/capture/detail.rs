@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 
 /// The most characters of a summary.
 const LONGEST_SUMMARY: usize = 200;
+/// The most characters of a title, of what was there and of what is there in a summary that has all three.
+const LONGEST_PART: usize = 60;
 /// The most bytes of changed text in one detail.
 const MAX_TEXT: usize = 32 << 10;
 /// Bytes of unchanged text that are kept on either side of a difference.
@@ -45,8 +47,8 @@ pub enum DetailPiece {
 }
 
 impl ChangeDetail {
-    /// The detail of a change.
-    pub fn of(change: &Change<'_>) -> Self {
+    /// The detail of a change whose words differ like this.
+    pub fn of(change: &Change<'_>, pieces: &[Piece<'_>]) -> Self {
         let item = change.item();
         let old_title = match change {
             Change::Edited { old, new } if old.title != new.title => Some(old.title.clone()),
@@ -60,12 +62,12 @@ impl ChangeDetail {
             ..Self::default()
         };
         let mut room = MAX_TEXT;
-        for piece in change.words() {
+        for piece in pieces {
             if room == 0 {
                 detail.is_cut = true;
                 break;
             }
-            detail.push(piece, &mut room);
+            detail.push(*piece, &mut room);
         }
         detail
     }
@@ -102,34 +104,61 @@ impl ChangeDetail {
     }
 }
 
-/// A change in one line of at most 200 characters.
-pub(super) fn summary(change: &Change<'_>) -> String {
+/// A change whose words differ like this, in one line of at most 200 characters.
+pub(super) fn summary(change: &Change<'_>, pieces: &[Piece<'_>]) -> String {
     match change {
         Change::Added(item) | Change::Removed(item) => one_line(&name_of(item)),
         Change::Edited { old, new } if old.title != new.title && !old.title.is_empty() => {
             one_line(&format!("{} → {}", old.title, name_of(new)))
         }
         Change::Edited { new, .. } => {
-            let pieces = change.words();
-            let part = |wanted: fn(&Piece<'_>) -> bool| {
-                pieces
-                    .iter()
-                    .filter(|piece| wanted(piece))
-                    .map(|piece| piece.text().trim())
-                    .find(|t| !t.is_empty())
-            };
-            let removed = part(|piece| matches!(piece, Piece::Delete(_))).unwrap_or_default();
-            let inserted = part(|piece| matches!(piece, Piece::Insert(_))).unwrap_or_default();
-            let cut = |text: &str| -> String { text.chars().take(60).collect() };
-            let title = if new.title.is_empty() { String::new() } else { format!("{}: ", cut(&new.title)) };
-            one_line(&match (removed, inserted) {
+            let (removed, inserted) = largest_difference(pieces);
+            let title = shortened(&new.title, LONGEST_PART);
+            let title = if title.is_empty() { title } else { format!("{title}: ") };
+            one_line(&match (&*removed, &*inserted) {
                 ("", "") => name_of(new),
                 ("", inserted) => format!("{title}+ {inserted}"),
                 (removed, "") => format!("{title}− {removed}"),
-                (removed, inserted) => format!("{title}{} → {}", cut(removed), cut(inserted)),
+                (removed, inserted) => {
+                    let part = |text| shortened(text, LONGEST_PART);
+                    format!("{title}{} → {}", part(removed), part(inserted))
+                }
             })
         }
     }
+}
+
+/// What was removed, and what was inserted in its place, where the two are longest together. Differences with little but
+/// spaces between them are one.
+fn largest_difference(pieces: &[Piece<'_>]) -> (String, String) {
+    let parts_two = |piece: &Piece<'_>| matches!(piece, Piece::Equal(text) if !text.trim().is_empty());
+    let text_of = |pieces: &[Piece<'_>], is_other: fn(&Piece<'_>) -> bool| {
+        let text: String = pieces.iter().filter(|piece| !is_other(piece)).map(|piece| piece.text()).collect();
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let differences = pieces.split(parts_two).map(|pieces| {
+        let removed = text_of(pieces, |piece| matches!(piece, Piece::Insert(_)));
+        let inserted = text_of(pieces, |piece| matches!(piece, Piece::Delete(_)));
+        (removed, inserted)
+    });
+    let mut largest = (String::new(), String::new());
+    for (removed, inserted) in differences {
+        // The first of equals: it is the one that is read first.
+        if removed.len() + inserted.len() > largest.0.len() + largest.1.len() {
+            largest = (removed, inserted);
+        }
+    }
+    largest
+}
+
+/// The text in at most so many characters, cut between words if that leaves half of it.
+fn shortened(text: &str, n_characters: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let Some((end, _)) = line.char_indices().nth(n_characters) else { return line };
+    let last = line.char_indices().nth(n_characters.saturating_sub(1)).map_or(end, |(at, _)| at);
+    let kept = &line[..last];
+    let at_word = kept.rfind(' ').filter(|at| *at > last / 2).map_or(kept, |at| &kept[..at]);
+    format!("{}…", at_word.trim_end())
 }
 
 fn name_of(item: &Item) -> String {
@@ -139,11 +168,7 @@ fn name_of(item: &Item) -> String {
 }
 
 fn one_line(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= LONGEST_SUMMARY {
-        return line;
-    }
-    line.chars().take(LONGEST_SUMMARY - 1).chain(['…']).collect()
+    shortened(text, LONGEST_SUMMARY)
 }
 
 /// The beginning of a text, cut between characters.
@@ -154,4 +179,34 @@ fn up_to(text: &str, bytes: usize) -> &str {
 /// The end of a text, cut between characters.
 fn last(text: &str, bytes: usize) -> &str {
     &text[text.ceil_char_boundary(text.len().saturating_sub(bytes))..]
+}
+
+#[cfg(test)]
+mod tests {
+    use dunlin_extract::diff::words;
+
+    use super::*;
+
+    #[test]
+    fn the_largest_difference_is_told() {
+        let told = |old, new| largest_difference(&words(old, new));
+        let both = |old: &str, new: &str| (old.to_owned(), new.to_owned());
+        assert_eq!(
+            told("22 users online. The price is 10 euros.", "23 users online. The price is now 12.50 euros."),
+            both("10", "now 12.50")
+        );
+        assert_eq!(told("one two three", "one 2 3 three"), both("two", "2 3"));
+        assert_eq!(told("same", "same"), both("", ""));
+    }
+
+    #[test]
+    fn long_texts_are_cut_between_words_and_show_it() {
+        assert_eq!(shortened("a short one", 60), "a short one");
+        assert_eq!(
+            shortened("News from all over the world | Main page", 33),
+            "News from all over the world |…"
+        );
+        assert_eq!(shortened("Donaudampfschifffahrt", 5), "Dona…");
+        assert_eq!(shortened("東京都千代田区", 4), "東京都…");
+    }
 }

@@ -82,6 +82,7 @@ pub(super) fn of_status(
     };
     let mut taken = taken(job, Failure::new(fault, format!("{what} ({})", fetched.status)), courtesy, at);
     taken.n_bytes = fetched.sent_bytes;
+    taken.way = super::way(fetched);
     taken
 }
 
@@ -94,5 +95,6 @@ pub(super) fn taken(job: &Job, failure: Failure, courtesy: politeness::Outcome, 
         look: job.look.clone(),
         finding: Finding::Failed(failure),
         n_bytes: 0,
+        way: Vec::new(),
     }
 }

@@ -9,25 +9,22 @@ use std::time::Duration;
 use dunlin_core::Time;
 use dunlin_extract::detect::compare;
 use dunlin_extract::document::Format;
+use dunlin_extract::flicker::CloseLooks;
+use dunlin_extract::recipe::Recipe;
 use dunlin_extract::{Change, Diagnostic, Document, Extractor, Flicker, Input, Item};
 use dunlin_net::{Fetched, politeness};
 use dunlin_sched::model::{Known, Seen};
-use dunlin_store::{Capture, Health, NewChange, NewVersion, Outcome};
+use dunlin_store::{Capture, ContentHash, Health, NewChange, NewVersion, Outcome};
 
 use super::detail::summary;
 use super::{ChangeDetail, Finding, FollowUp, Job, Taken, last_modified, moved, seen_at};
 use crate::memory::{LookNote, flicker_note, stored_item};
+use crate::recipe::FlickerRule;
 
 /// Two looks that are this close show what flickers, if something differs.
 const CLOSE: Duration = Duration::from_mins(3);
-/// And closer than this share of the time in which the source changed: what changes often may have changed again, and
-/// would be taken for noise ever after.
+/// And closer than this share of the time in which the source changed, if it took long.
 const CLOSE_SHARE: u32 = 20;
-/// Hosts want a pause between looks; nothing closer than this is asked for.
-const CLOSEST: Duration = Duration::from_secs(15);
-
-/// How many changes of a page are followed by a second look.
-const FOLLOWED_UP: u8 = 2;
 
 /// The most dates of the past that a first look gives to the forecast.
 const MAX_HISTORY: usize = 100;
@@ -51,7 +48,9 @@ pub(super) fn read(
     let url = fetched.final_url.as_str();
     let input = Input { body: &fetched.body, content_type: fetched.content_type.as_deref(), url: Some(url) };
     let document = extractor.extract(&input);
-    let reading = Reading { look: seen_at(&job.look, fetched, at), job, fetched, document, at };
+    let hash = Some(ContentHash::of(&fetched.body).0);
+    let look = LookNote { hash, ..seen_at(&job.look, fetched, at) };
+    let reading = Reading { job, look, fetched, document, at };
     if !reading.job.look.has_baseline() {
         return reading.first();
     }
@@ -68,13 +67,19 @@ struct Reading<'f> {
 }
 
 impl Reading<'_> {
+    /// Whether the items are entries of a feed; one that is watched as a page has none.
     fn is_feed(&self) -> bool {
-        matches!(self.document.format, Format::Feed | Format::JsonFeed)
+        let has_entries = matches!(self.job.checked.recipe.recipe, Recipe::Auto | Recipe::Feed);
+        has_entries && matches!(self.document.format, Format::Feed | Format::JsonFeed)
     }
 
     /// Nothing where something is expected: a server that is ill, or a recipe that has lost its page.
     fn is_empty(&self) -> bool {
-        let says_so = |found: &Diagnostic| matches!(found, Diagnostic::Empty | Diagnostic::NothingFound);
+        let says_so = |found: &Diagnostic| match found {
+            Diagnostic::Empty | Diagnostic::NothingFound => true,
+            Diagnostic::UnexpectedFormat { .. } | Diagnostic::Broken { .. } => self.document.items.is_empty(),
+            _ => false,
+        };
         self.document.diagnostics.iter().any(says_so)
     }
 
@@ -110,19 +115,29 @@ impl Reading<'_> {
     }
 
     fn compared(mut self, previous: &Previous) -> Taken {
-        let confirms = self.job.look.confirming.is_some_and(|until| self.at <= until);
+        let is_close = self.job.look.confirming.is_some_and(|until| self.at <= until);
         self.look.confirming = None;
-        let flicker = std::mem::take(&mut self.job.flicker);
+        let mut flicker = std::mem::take(&mut self.job.flicker);
         let present = &previous.items[..previous.n_present.min(previous.items.len())];
-        if confirms {
-            let flicker = flicker.learn(present, &self.document.items);
-            let items = self.items_to_keep(present);
-            let mut taken = self.taken(Outcome::Unchanged, Seen::Unchanged, FollowUp::None);
-            taken.capture.items = Some(items);
-            taken.capture.notes.extend(flicker_note(&flicker));
-            return taken;
+        if is_close {
+            let (learned, looks) = flicker.look_closely(present, &self.document.items);
+            if looks == CloseLooks::GoOn {
+                return self.withheld(&learned);
+            }
+            flicker = learned;
         }
         self.judged(previous, present, flicker)
+    }
+
+    /// One of a few close looks. What is kept is still that of the first one, so that nothing is lost if the last one
+    /// shows that there was a change.
+    fn withheld(mut self, flicker: &Flicker) -> Taken {
+        let confirming = Some(self.at.plus(self.job.close));
+        let before = std::mem::take(&mut self.job.look);
+        self.look = LookNote { confirming, failures: 0, not_before: None, ..before };
+        let mut taken = self.taken(Outcome::Unchanged, Seen::Unchanged, FollowUp::Soon);
+        taken.capture.notes.extend(flicker_note(flicker));
+        taken
     }
 
     fn judged(mut self, previous: &Previous, present: &[Item], flicker: Flicker) -> Taken {
@@ -131,7 +146,10 @@ impl Reading<'_> {
         if self.is_feed() || !self.is_whole() {
             comparison.drop_removals();
         }
-        let (flicker, verdict) = flicker.judge(comparison);
+        let (flicker, verdict) = match self.job.checked.recipe.flicker {
+            FlickerRule::Learn => flicker.judge(comparison),
+            FlickerRule::Tell => Flicker::default().judge(comparison),
+        };
         let mut changes: Vec<NewChange> = verdict.reported.iter().map(|change| self.told(change)).collect();
         if self.is_feed() {
             // Feeds put the newest first; it is told last.
@@ -162,14 +180,20 @@ impl Reading<'_> {
         self.document.is_complete && !self.fetched.is_cut && !self.is_empty()
     }
 
-    /// A page that has changed for the first times may only flicker: a second look will tell.
+    /// A page that has changed may only flicker: close looks will tell. Not after every change, but however often it
+    /// has changed: a page may begin to flicker at any time.
     fn follow_up(&mut self) -> FollowUp {
-        let gap = self.job.look.last_look.map_or(Duration::ZERO, |last| self.at.since(last));
-        let close = (gap / CLOSE_SHARE).min(CLOSE);
-        if self.is_feed() || self.look.n_confirmed >= FOLLOWED_UP || close < CLOSEST {
+        let n_told = self.job.look.n_told.checked_add(1).unwrap_or(1 << 7);
+        self.look.n_told = n_told;
+        let learns = self.job.checked.recipe.flicker == FlickerRule::Learn;
+        // A server that dates its page says itself that it has changed; what flickers is made anew for every visitor, and
+        // has no date.
+        let is_dated = last_modified(self.fetched).is_some();
+        if self.is_feed() || !learns || is_dated || !n_told.is_power_of_two() {
             return FollowUp::None;
         }
-        self.look.n_confirmed += 1;
+        let gap = self.job.look.last_look.map_or(Duration::ZERO, |last| self.at.since(last));
+        let close = (gap / CLOSE_SHARE).min(CLOSE).max(self.job.close);
         self.look.confirming = Some(self.at.plus(close));
         FollowUp::Soon
     }
@@ -186,11 +210,12 @@ impl Reading<'_> {
             Change::Removed(_) => ("removed", None),
         };
         let dated = dated.or_else(|| if self.is_feed() { None } else { last_modified(self.fetched) });
+        let pieces = change.words();
         NewChange {
             kind: kind.to_owned(),
             item: Some(change.item().id.to_string()),
-            summary: summary(change),
-            detail: ChangeDetail::of(change).to_bytes(),
+            summary: summary(change, &pieces),
+            detail: ChangeDetail::of(change, &pieces).to_bytes(),
             happened_after: self.job.look.last_look,
             happened_before: dated.filter(|time| self.is_between(*time)).unwrap_or(self.at),
         }
@@ -243,16 +268,18 @@ impl Reading<'_> {
             look: self.look,
             health: Some((Health::Well, reason)),
             n_bytes: self.fetched.sent_bytes,
+            way: super::way(self.fetched),
         }
     }
 }
 
 fn is_noteworthy(found: &Diagnostic) -> bool {
-    !matches!(
-        found,
-        Diagnostic::Repeated { .. }
-            | Diagnostic::SharedId { .. }
-            | Diagnostic::WrongCharset { .. }
-            | Diagnostic::WrongType { .. }
-    )
+    match found {
+        // Feeds and pages are declared as each other all the time; data that is no data is another matter.
+        Diagnostic::WrongType { declared, found } => {
+            declared.contains("json") && !matches!(found, Format::Json | Format::JsonFeed)
+        }
+        Diagnostic::Repeated { .. } | Diagnostic::SharedId { .. } | Diagnostic::WrongCharset { .. } => false,
+        _ => true,
+    }
 }

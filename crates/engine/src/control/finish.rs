@@ -19,7 +19,7 @@ const FIRST_REFUSAL: Duration = Duration::from_hours(1);
 
 impl Control {
     pub(super) fn taken(&mut self, now: Time, taken: Taken, commands: &mut Vec<Command>) {
-        let Taken { mut capture, courtesy, finding, mut look, health, n_bytes } = taken;
+        let Taken { mut capture, courtesy, finding, mut look, health, n_bytes, way } = taken;
         let probe = capture.probe;
         let Some(flight) = self.flights.get(&probe) else { return };
         let (index, id, url, host) = (flight.choice.source, flight.id, flight.url.clone(), flight.host);
@@ -27,6 +27,7 @@ impl Control {
         self.politeness.finished(&url, courtesy, now);
         self.hold(now, host, &url);
         capture.politeness = self.remembered(&url);
+        capture.politeness.extend(self.asked_on_the_way(now, &url, &way));
         let Some(source) = self.sources.same(index, id) else {
             // Removed meanwhile: there is nothing left to store it under.
             self.flights.remove(&probe);
@@ -220,7 +221,7 @@ impl Control {
             let state = postcard::to_allocvec(state).ok()?;
             Some(dunlin_store::Politeness { scope: scope.to_owned(), state })
         };
-        self.politeness.concerning(url).filter_map(stored).collect()
+        self.politeness.to_store(url).filter_map(stored).collect()
     }
 
     pub(super) fn count_failure(&mut self, fault: Fault) {

@@ -1,40 +1,67 @@
 //! The places that politeness is owed to, as dense indices for the watch, with how often each was asked of late.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dunlin_core::Time;
+use dunlin_net::politeness;
 use dunlin_sched::watch::{HostIdx, HostTerms, Input};
 use url::Url;
 
 use super::Control;
-use super::usage::HourlyUse;
+use super::usage::HostUse;
 
 /// One place.
 #[derive(Debug)]
 pub(super) struct Host {
     pub(super) place: Box<str>,
     pub(super) held_until: Option<Time>,
-    pub(super) used: HourlyUse,
+    pub(super) used: HostUse,
 }
 
-/// All places that any source is or was at.
+/// All places that sources are at. Indices of places that were dropped are used again.
 #[derive(Debug, Default)]
 pub(super) struct Hosts {
-    hosts: Vec<Host>,
+    slots: Vec<Option<Host>>,
     by_place: BTreeMap<Box<str>, HostIdx>,
+    free: Vec<HostIdx>,
 }
 
 impl Hosts {
     pub(super) fn get_mut(&mut self, host: HostIdx) -> Option<&mut Host> {
-        self.hosts.get_mut(host.0 as usize)
+        self.slots.get_mut(host.0 as usize)?.as_mut()
     }
 
     pub(super) fn len(&self) -> usize {
-        self.hosts.len()
+        self.by_place.len()
+    }
+
+    /// One more than the largest index.
+    pub(super) const fn n_indices(&self) -> usize {
+        self.slots.len()
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (HostIdx, &Host)> {
-        self.hosts.iter().zip(0..).map(|(host, index)| (HostIdx(index), host))
+        let numbered = self.slots.iter().zip(0..);
+        numbered.filter_map(|(host, index)| Some((HostIdx(index), host.as_ref()?)))
+    }
+
+    fn put(&mut self, host: Host) -> HostIdx {
+        let index = self.free.pop().unwrap_or(HostIdx(self.slots.len() as u32));
+        self.by_place.insert(host.place.clone(), index);
+        if index.0 as usize == self.slots.len() {
+            self.slots.push(None);
+        }
+        self.slots[index.0 as usize] = Some(host);
+        index
+    }
+
+    fn drop_all(&mut self, is_dropped: impl Fn(HostIdx, &Host) -> bool) {
+        for (index, slot) in (0..).map(HostIdx).zip(&mut self.slots) {
+            if let Some(host) = slot.take_if(|host| is_dropped(index, host)) {
+                self.by_place.remove(&host.place);
+                self.free.push(index);
+            }
+        }
     }
 }
 
@@ -45,12 +72,19 @@ impl Control {
         if let Some(host) = self.hosts.by_place.get(place.as_str()) {
             return *host;
         }
-        let host = HostIdx(self.hosts.hosts.len() as u32);
-        let place: Box<str> = place.into();
-        self.hosts.by_place.insert(place.clone(), host);
-        self.hosts.hosts.push(Host { place, held_until: None, used: HourlyUse::default() });
+        let host = self.hosts.put(Host { place: place.into(), held_until: None, used: HostUse::default() });
         self.introduce(now, host);
         host
+    }
+
+    /// Drops places that no source is at any more. One that is held is kept until it is not: its index would be.
+    pub(super) fn drop_hosts(&mut self, now: Time) {
+        let at_sources = self.sources.iter().filter_map(|(_, source)| Some(source.terms?.host));
+        let in_use: BTreeSet<HostIdx> =
+            at_sources.chain(self.flights.values().map(|flight| flight.host)).collect();
+        self.hosts.drop_all(|index, host| {
+            !in_use.contains(&index) && host.held_until.is_none_or(|until| until <= now)
+        });
     }
 
     /// Tells the watch what a host allows.
@@ -65,6 +99,33 @@ impl Control {
         if let Some((until, _)) = self.politeness.place_hold(url, now) {
             self.hold_until(now, host, until);
         }
+    }
+
+    /// Counts a request at each place that the redirects of `own` led to, so that it rests as after any other; what is
+    /// to be stored about these places. Nobody could know of the redirect before.
+    pub(super) fn asked_on_the_way(
+        &mut self,
+        now: Time,
+        own: &Url,
+        way: &[Url],
+    ) -> Vec<dunlin_store::Politeness> {
+        let scope = self.settings.politeness.scope;
+        let mut counted = BTreeSet::from([scope.key(own)]);
+        let mut to_store = Vec::new();
+        for url in way {
+            let place = scope.key(url);
+            if counted.contains(&place) {
+                continue;
+            }
+            self.politeness.started(url, now);
+            self.politeness.finished(url, politeness::Outcome::Abandoned, now);
+            if let Some(host) = self.hosts.by_place.get(place.as_str()).copied() {
+                self.hold(now, host, url);
+            }
+            to_store.extend(self.remembered(url));
+            counted.insert(place);
+        }
+        to_store
     }
 
     pub(super) fn hold_until(&mut self, now: Time, host: HostIdx, until: Time) {

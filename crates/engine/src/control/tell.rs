@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use dunlin_core::Time;
 use dunlin_sched::model::Model;
-use dunlin_sched::watch::Reason;
+use dunlin_sched::watch::{self, Explanation, Reason};
 use dunlin_store::Source;
 
 use super::Control;
 use super::sources::url_of;
-use crate::{BudgetReport, Explained, Hold, HostUse, HourAhead, Outlook, Standing};
+use crate::journal::reckoned;
+use crate::{BudgetReport, Explained, Hold, HostUse, HourAhead, Outlook, Standing, Turn};
 
 /// How many hours the outlook covers.
 const HOURS: u32 = 24;
@@ -37,9 +38,11 @@ impl Control {
         let model = index.and_then(|index| self.watch.watch().model(index));
         Explained {
             outlook: model.map_or_else(Outlook::default, |model| outlook(model, last_look, now)),
-            value: said.as_ref().map_or(0.0, |said| said.value),
+            value: said.as_ref().map_or(Some(0.0), |said| reckoned(said.value)),
             price: said.as_ref().map_or(self.price, |said| said.price),
             next_look: said.as_ref().and_then(|said| said.next_look),
+            turn: said.as_ref().and_then(|said| self.turn(said, now)),
+            trouble: self.trouble.store.clone().or_else(|| self.trouble.network()),
             reason: said.as_ref().map_or(Reason::Worth, |said| said.reason),
             hold: url.and_then(|url| self.held(&url, now)),
             not_before: not_before.filter(|at| *at > now),
@@ -47,6 +50,25 @@ impl Control {
             standing,
             last_look,
         }
+    }
+
+    /// Whom a source that is due has to wait for. One that somebody asked for does not wait.
+    fn turn(&self, said: &Explanation, now: Time) -> Option<Turn> {
+        // The budget may allow nothing for a moment, which is part of waiting.
+        let afforded = said.holds.iter().find_map(|hold| match hold {
+            watch::Hold::Budget { until } => *until,
+            _ => None,
+        });
+        let soon = now.plus(self.settings.chronon).max(afforded.unwrap_or(now));
+        let is_due = said.next_look.is_some_and(|at| at <= soon);
+        let figures = self.watch.watch().figures();
+        let others = (figures.ready + figures.waiting_on_hosts).saturating_sub(1) as u64;
+        if !is_due || others == 0 || said.reason == Reason::Wanted {
+            return None;
+        }
+        let seconds = (others + 1) as f64 / self.budget.per_second;
+        let wait = Duration::try_from_secs_f64(seconds).ok();
+        Some(Turn { others, by: wait.map(|wait| now.plus(wait)) })
     }
 
     fn held(&mut self, url: &url::Url, now: Time) -> Option<Hold> {
@@ -62,7 +84,7 @@ impl Control {
 
     /// How the budget is used.
     pub fn budget(&self, now: Time) -> BudgetReport {
-        let mut n_sources = vec![0_u32; self.hosts.len()];
+        let mut n_sources = vec![0_u32; self.hosts.n_indices()];
         for terms in self.sources.iter().filter_map(|(_, source)| source.terms) {
             n_sources[terms.host.0 as usize] += 1;
         }
@@ -111,6 +133,6 @@ pub(crate) fn outlook(model: &Model, last_look: Option<Time>, now: Time) -> Outl
         ahead: ahead.collect(),
         evidence: forecast.evidence(),
         hope: forecast.hope(),
-        chance: last_look.map_or(1.0, |last| forecast.probability(last, now)),
+        chance: last_look.map(|last| forecast.probability(last, now)),
     }
 }

@@ -74,25 +74,43 @@ impl Usage {
 
 /// The probes of one host.
 #[derive(Debug, Clone, Default)]
-pub(super) struct HourlyUse {
-    hours: Option<Box<Ring<24>>>,
+pub(super) struct HostUse {
+    rings: Option<Box<(Ring<12>, Ring<24>)>>,
 }
 
-impl HourlyUse {
+/// Seconds in the steps in which the probes of one host in the last hour are counted.
+const FIVE_MINUTES: i64 = 300;
+
+impl HostUse {
     pub(super) fn count(&mut self, now: Time) {
-        self.hours.get_or_insert_default().count(now.seconds().div_euclid(3600));
+        let (steps, hours) = &mut **self.rings.get_or_insert_default();
+        steps.count(now.seconds().div_euclid(FIVE_MINUTES));
+        hours.count(now.seconds().div_euclid(3600));
     }
 
-    /// In the current hour and the one before, and in the last day.
+    /// In the last hour, to five minutes, and in the last day, to an hour.
     pub(super) fn used(&self, now: Time) -> (u64, u64) {
-        let hour = now.seconds().div_euclid(3600);
-        self.hours.as_ref().map_or((0, 0), |hours| (hours.last(hour, 1), hours.last(hour, 24)))
+        let Some((steps, hours)) = self.rings.as_deref() else { return (0, 0) };
+        let (step, hour) = (now.seconds().div_euclid(FIVE_MINUTES), now.seconds().div_euclid(3600));
+        (steps.last(step, 12), hours.last(hour, 24))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_last_hour_of_a_host_does_not_end_with_the_hour() {
+        let mut used = HostUse::default();
+        for minute in 0..60 {
+            used.count(Time::from_seconds(minute * 60));
+        }
+        assert_eq!(used.used(Time::from_seconds(3_599)), (60, 60));
+        assert_eq!(used.used(Time::from_seconds(3_601)), (55, 60), "a new hour has begun");
+        assert_eq!(used.used(Time::from_seconds(3_601 + 1_800)), (25, 60));
+        assert_eq!(used.used(Time::from_seconds(30 * 3_600)), (0, 0));
+    }
 
     #[test]
     fn what_is_old_no_longer_counts() {

@@ -10,11 +10,12 @@ use tokio::sync::Semaphore;
 use tokio::task::{JoinError, spawn_blocking};
 use url::Url;
 
-use crate::capture::{Failure, given_up};
+use super::recent::{Recalled, Recent};
+use crate::Settings;
+use crate::capture::{Failure, Job, Step, first_step, given_up};
 use crate::control::Event;
 use crate::handle::wall_clock;
-use crate::probe::{digest, prepare};
-use crate::{Error, Settings};
+use crate::probe::{digest, prepare, read};
 
 /// What a task was for.
 #[derive(Debug)]
@@ -23,58 +24,93 @@ pub(super) enum Work {
     Robots(Url),
 }
 
+/// What a task brought.
+pub(super) struct Done {
+    pub(super) event: Event,
+    /// What the next probe of the source begins with, once what this one brought is written.
+    pub(super) next: Option<Recalled>,
+}
+
+impl From<Event> for Done {
+    fn from(event: Event) -> Self {
+        Self { event, next: None }
+    }
+}
+
+/// The largest body that is hashed between other tasks; a larger one would keep them waiting.
+const HASHED_AT_ONCE: usize = 256 << 10;
+
 /// What every probe needs.
 #[derive(Clone)]
 pub(super) struct Fetching {
     store: Arc<dyn Store>,
     settings: Arc<Settings>,
     client: Client,
+    recent: Recent,
     /// Reading pages takes a processor each; more at a time than there are only costs memory.
     readers: Arc<Semaphore>,
 }
 
 impl Fetching {
-    pub(super) fn new(store: Arc<dyn Store>, settings: Arc<Settings>, client: Client) -> Self {
+    pub(super) fn new(
+        store: Arc<dyn Store>,
+        settings: Arc<Settings>,
+        client: Client,
+        recent: Recent,
+    ) -> Self {
         let n_readers = std::thread::available_parallelism().map_or(2, usize::from).max(2);
-        Self { store, settings, client, readers: Arc::new(Semaphore::new(n_readers)) }
+        Self { store, settings, client, recent, readers: Arc::new(Semaphore::new(n_readers)) }
     }
 
-    pub(super) async fn probe(self, probe: ProbeId, source: SourceId) -> Event {
-        let (store, settings) = (Arc::clone(&self.store), Arc::clone(&self.settings));
-        let preparing = spawn_blocking(move || prepare(&*store, &settings, source, probe));
-        let job = match preparing.await {
-            Ok(Ok(job)) => job,
-            Ok(Err(error)) => return Event::Dropped { probe, reason: error.to_string() },
-            Err(error) => return Event::Crashed { probe, reason: message_of(error) },
+    pub(super) async fn probe(self, probe: ProbeId, source: SourceId) -> Done {
+        let job = if let Some(Recalled { checked, look, flicker }) = self.recent.take(source, probe) {
+            Job::of_checked(source, probe, checked, look, flicker, &self.settings)
+        } else {
+            let (store, settings) = (Arc::clone(&self.store), Arc::clone(&self.settings));
+            let preparing = spawn_blocking(move || prepare(&*store, &settings, source, probe));
+            match preparing.await {
+                Ok(Ok(job)) => job,
+                Ok(Err(error)) => return Event::Dropped { probe, reason: error.to_string() }.into(),
+                Err(error) => return Event::Crashed { probe, reason: message_of(error) }.into(),
+            }
         };
         let request = match job.request() {
             Ok(request) => request,
             Err(error) => {
                 let failure = Failure::new(Fault::User, error.to_string());
-                return Event::Taken(Box::new(given_up(&job, failure, wall_clock())));
+                return Event::Taken(Box::new(given_up(&job, failure, wall_clock()))).into();
             }
         };
         tracing::debug!(%source, url = %dunlin_net::ShownUrl::of(request.url()), "probe");
         let answer = self.client.fetch(request).await;
         let at = wall_clock();
+        let is_small = answer.as_ref().map_or(true, |fetched| fetched.body.len() <= HASHED_AT_ONCE);
+        // Most answers are nothing new, and it takes microseconds to see that: less than another thread does.
+        if is_small && let Step::Done(taken) = first_step(&job, &answer, at) {
+            let next = Recalled::after(job.checked, Some(job.flicker), &taken);
+            return Done { event: Event::Taken(taken), next };
+        }
         let _reader = self.readers.acquire().await;
+        let checked = Arc::clone(&job.checked);
         let (store, settings) = (self.store, self.settings);
-        let reading = spawn_blocking(move || digest(&*store, &settings, job, &answer, at));
-        outcome_of(probe, reading.await)
+        let reading = spawn_blocking(move || match &answer {
+            Ok(fetched) if is_small => read(&*store, &settings, job, fetched, at),
+            answer => digest(&*store, &settings, job, answer, at),
+        });
+        match reading.await {
+            Ok(Ok(taken)) => {
+                let next = Recalled::after(checked, None, &taken);
+                Done { event: Event::Taken(Box::new(taken)), next }
+            }
+            Ok(Err(error)) => Event::Dropped { probe, reason: error.to_string() }.into(),
+            Err(error) => Event::Crashed { probe, reason: message_of(error) }.into(),
+        }
     }
 
-    pub(super) async fn robots(self, url: Url) -> Event {
+    pub(super) async fn robots(self, url: Url) -> Done {
         let request = Request::new(url.clone()).keeping_first(MAX_BYTES as u64);
         let answer = Box::new(self.client.fetch(request).await);
-        Event::Robots { url, answer }
-    }
-}
-
-fn outcome_of(probe: ProbeId, read: Result<Result<crate::capture::Taken, Error>, JoinError>) -> Event {
-    match read {
-        Ok(Ok(taken)) => Event::Taken(Box::new(taken)),
-        Ok(Err(error)) => Event::Dropped { probe, reason: error.to_string() },
-        Err(error) => Event::Crashed { probe, reason: message_of(error) },
+        Event::Robots { url, answer }.into()
     }
 }
 

@@ -1,26 +1,29 @@
 //! The task that writes: takes what has come in while it was writing, writes it together, says what came of it, and tries
-//! again after a pause when the store cannot be written.
+//! again after a pause when the store cannot be written. Once nobody can send any more it tries one last time.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use dunlin_store::Store;
 use tokio::sync::mpsc;
 
+use crate::Error;
 use crate::control::{Event, Write};
 use crate::writing::Backlog;
 
-/// Runs until nobody can send any more and all is written.
+/// Runs until nobody can send any more. An error means that not all is written.
 pub(super) async fn run(
     store: Arc<dyn Store>,
     mut writes: mpsc::Receiver<Write>,
     events: mpsc::Sender<Event>,
-) {
+) -> Result<(), Error> {
     let mut backlog = Backlog::default();
+    let mut is_last = false;
     loop {
         if backlog.is_empty() {
             match writes.recv().await {
                 Some(write) => backlog.push(write),
-                None => return,
+                None => return Ok(()),
             }
         }
         while let Ok(write) = writes.try_recv() {
@@ -36,16 +39,41 @@ pub(super) async fn run(
             tracing::error!("the store has failed for good");
             let reason = "internal error of the store (restart, and please report this)".to_owned();
             let _ = events.send(Event::StoreTrouble(Some(reason))).await;
-            return;
+            return Err(Error::Unwritten);
         };
         backlog = returned;
         for event in happened {
             if events.send(event).await.is_err() {
-                return;
+                return if backlog.is_empty() { Ok(()) } else { Err(Error::Unwritten) };
             }
         }
         if let Some(pause) = backlog.pause() {
-            tokio::time::sleep(pause).await;
+            if is_last {
+                return Err(Error::Unwritten);
+            }
+            is_last = wait(pause, &mut writes, &mut backlog).await == Sender::Gone;
+        }
+    }
+}
+
+#[derive(PartialEq)]
+enum Sender {
+    Here,
+    Gone,
+}
+
+/// Waits before another attempt, and takes in what is sent meanwhile. There is no use in waiting for a sender that is
+/// gone.
+async fn wait(pause: Duration, writes: &mut mpsc::Receiver<Write>, backlog: &mut Backlog) -> Sender {
+    let pause = tokio::time::sleep(pause);
+    tokio::pin!(pause);
+    loop {
+        tokio::select! {
+            () = &mut pause => return Sender::Here,
+            write = writes.recv() => match write {
+                Some(write) => backlog.push(write),
+                None => return Sender::Gone,
+            }
         }
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use dunlin_core::Time;
 use dunlin_engine::{Engine, Error, Handle, Pace, Settings, Standing, explain_stored};
 use dunlin_net::Guard;
-use dunlin_store::{Cursor, Health, NewSource, SourceEdit, SourceId};
+use dunlin_store::{Cursor, Health, NewSource, SourceEdit, SourceId, Store as _};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
@@ -194,7 +194,9 @@ async fn budgets_edits_and_removals_take_effect_and_stay() {
     server.put("/page", "200 OK", "<p>One</p>");
     let engine = Engine::start(shelf.store.clone(), hasty()).await.unwrap();
     let handle = engine.handle();
-    assert!(matches!(handle.set_budget(Pace { per_second: f64::NAN }).await, Err(Error::Number { .. })));
+    for per_second in [f64::NAN, -1.0, 1e-300, 1e300] {
+        assert!(matches!(handle.set_budget(Pace { per_second }).await, Err(Error::Number { .. })));
+    }
     handle.set_budget(Pace { per_second: 3.5 }).await.unwrap();
     assert_eq!(handle.budget().await.pace, Pace { per_second: 3.5 });
     let source = handle.add_source(page(server.url("/page"))).await.unwrap().id;
@@ -216,4 +218,90 @@ async fn budgets_edits_and_removals_take_effect_and_stay() {
     assert!(matches!(handle.probe_now(source).await, Err(Error::NoSuchSource(_))));
     assert_eq!(handle.figures().sources, 0);
     engine.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_stored_and_what_is_watched_stay_the_same_whoever_speaks_first() {
+    let (shelf, server) = (shelf(), Server::start().await);
+    let settings = Settings { budget: Pace { per_second: 0.0 }, ..hasty() };
+    let engine = Engine::start(shelf.store.clone(), settings).await.unwrap();
+    let handle = engine.handle();
+    let mut sources = Vec::new();
+    for n in 0..40 {
+        sources.push(handle.add_source(page(server.url(&format!("/{n}")))).await.unwrap().id);
+    }
+    let mut speakers = tokio::task::JoinSet::new();
+    for round in 0..4 {
+        let (handle, sources) = (handle.clone(), sources.clone());
+        speakers.spawn(async move {
+            for (n, id) in (0..).zip(sources) {
+                if round == 0 {
+                    handle.remove_source(id).await.unwrap();
+                } else {
+                    let weight = Some(f64::from(round));
+                    let edited = handle.edit_source(id, SourceEdit { weight, ..SourceEdit::default() }).await;
+                    assert!(matches!(edited, Ok(_) | Err(Error::NoSuchSource(_))), "{edited:?}");
+                }
+                let pace = Pace { per_second: f64::from(round * 100 + n) / 1024.0 };
+                handle.set_budget(pace).await.unwrap();
+            }
+        });
+    }
+    while let Some(ended) = speakers.join_next().await {
+        ended.unwrap();
+    }
+    let (stored, used) = (dunlin_engine::stored_budget(&*shelf.store).unwrap(), handle.budget().await.pace);
+    assert_eq!(stored, Some(used));
+    assert_eq!((shelf.store.statistics().unwrap().sources, handle.figures().sources), (0, 0));
+    engine.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn stopping_with_a_full_store_says_what_is_lost_without_long_waits() {
+    let (shelf, server) = (shelf(), Server::start().await);
+    let ailing = Ailing::new(&shelf.store);
+    server.put("/page", "200 OK", "<p>One</p>");
+    let settings = Settings { stop_within: Duration::from_hours(1), ..hasty() };
+    let engine = Engine::start(ailing.clone(), settings.clone()).await.unwrap();
+    let handle = engine.handle();
+    let source = handle.add_source(page(server.url("/page"))).await.unwrap().id;
+    until_well(&shelf, source).await;
+    ailing.is_full.store(true, Ordering::Relaxed);
+    server.put("/page", "200 OK", "<p>Two</p>");
+    until("trouble told", || handle.health().store_trouble.is_some()).await;
+    let stopped = tokio::time::timeout(Duration::from_mins(1), engine.stop()).await.unwrap();
+    assert!(matches!(stopped, Err(Error::Unwritten)), "{stopped:?}");
+
+    // With room again by then, the last attempt works.
+    ailing.is_full.store(false, Ordering::Relaxed);
+    let engine = Engine::start(ailing.clone(), settings).await.unwrap();
+    ailing.is_full.store(true, Ordering::Relaxed);
+    until("trouble told", || engine.handle().health().store_trouble.is_some()).await;
+    ailing.is_full.store(false, Ordering::Relaxed);
+    engine.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn an_edit_counts_from_the_next_look_on_whatever_is_recalled_of_the_last_one() {
+    let (shelf, server) = (shelf(), Server::start().await);
+    server.put("/one", "200 OK", "<p>One</p>");
+    server.put("/two", "200 OK", "<p>Two</p>");
+    let engine = Engine::start(shelf.store.clone(), hasty()).await.unwrap();
+    let handle = engine.handle();
+    let source = handle.add_source(page(server.url("/one"))).await.unwrap().id;
+    until_well(&shelf, source).await;
+    for n_asked in 2..5 {
+        handle.probe_now(source).await.unwrap();
+        until("another look", || server.n_asked("/one") >= n_asked).await;
+    }
+    let edit = SourceEdit { url: Some(server.url("/two")), ..SourceEdit::default() };
+    handle.edit_source(source, edit).await.unwrap();
+    handle.probe_now(source).await.unwrap();
+    until("a look at the new address", || server.n_asked("/two") > 0).await;
+    // What is recalled is as good as what is stored: a change is seen, and the first look is a first one.
+    server.put("/two", "200 OK", "<p>Three</p>");
+    handle.probe_now(source).await.unwrap();
+    next_cursor(&handle, Cursor::START).await;
+    engine.stop().await.unwrap();
+    assert_eq!(n_changes(&*shelf.store), 1);
 }

@@ -1,8 +1,8 @@
 //! What a look makes of a page: what is told, what is kept, what is learned.
 
-use dunlin_engine::Standing;
 use dunlin_engine::capture::{ChangeDetail, DetailPiece};
 use dunlin_engine::simulated::Simulation;
+use dunlin_engine::{Settings, Standing};
 use dunlin_store::{Health, NewSource, ObservationQuery, Outcome, SourceEdit, Store, VersionQuery};
 
 use crate::given::{all_changes, feed, page, settings, shelf, simulation, state, summaries};
@@ -42,6 +42,36 @@ fn a_first_look_tells_nothing_and_later_ones_tell_what_is_new() {
     let versions = shelf.store.versions(&VersionQuery { source: page, before: None, limit: 9 }).unwrap();
     assert_eq!(versions.len(), 2);
     assert!(String::from_utf8(shelf.store.content(versions[0].id).unwrap()).unwrap().contains("edition 1"));
+}
+
+#[test]
+fn what_was_never_seen_has_no_worth_and_no_chance_yet() {
+    let shelf = shelf();
+    let mut web = Web::default();
+    web.put(PAGE, Kind::Page, &[]);
+    let mut run = simulation(&shelf.store, web, 0);
+    let source = run.add_source(page(PAGE)).unwrap();
+    let before = run.explain(source).unwrap();
+    assert_eq!((before.value, before.outlook.chance, before.last_look), (None, None, None));
+    run.run_until(at(3_600));
+    let after = run.explain(source).unwrap();
+    assert!(after.value.unwrap() < 1e6 && after.outlook.chance.unwrap() <= 1.0, "{after:?}");
+}
+
+#[test]
+fn a_source_that_is_due_with_many_others_says_so() {
+    let shelf = shelf();
+    let mut web = Web::default();
+    let url = |n: i64| format!("http://h{n}.example/page");
+    (0..30).for_each(|n| web.put(&url(n), Kind::Page, &[]));
+    let mut run = simulation(&shelf.store, web, 0);
+    let sources: Vec<_> = (0..30).map(|n| run.add_source(page(&url(n))).unwrap()).collect();
+    run.run_until(at(300));
+    let last = run.explain(sources[29]).unwrap();
+    let turn = last.turn.unwrap();
+    assert!((20..30).contains(&turn.others), "{turn:?}");
+    assert!((at(2_000)..at(4_000)).contains(&turn.by.unwrap()), "{turn:?}");
+    assert_eq!(run.explain(sources[0]).unwrap().turn, None, "it has had its turn");
 }
 
 #[test]
@@ -97,6 +127,49 @@ fn what_flickers_is_learned_from_a_second_look_and_then_kept_quiet() {
     assert_eq!(told.len(), 2, "a real change is told among the noise: {told:?}");
     let versions = VersionQuery { source, before: None, limit: 99 };
     assert_eq!(shelf.store.versions(&versions).unwrap().len(), 3, "noise makes no versions");
+}
+
+#[test]
+fn what_flickers_is_learned_however_often_the_page_is_looked_at() {
+    let shelf = shelf();
+    let mut web = Web::default();
+    web.put(PAGE, Kind::Flickering, &[20_000]);
+    let mut run = Simulation::new(shelf.store.clone(), Settings::default(), web, at(0)).unwrap();
+    let source = run.add_source(page(PAGE)).unwrap();
+    run.run_until(at(DAY));
+    let told = summaries(&*shelf.store, source);
+    assert_eq!(told.len(), 2, "the counter once, then the real change: {told:?}");
+    assert!(run.explain(source).unwrap().outlook.rate < 10.0 / DAY as f64, "noise is no reason to look");
+}
+
+#[test]
+fn what_changes_in_earnest_every_few_seconds_is_told() {
+    for (every, recipe) in [(8, "{}"), (1, r#"{"flicker":"tell"}"#)] {
+        let shelf = shelf();
+        let mut web = Web::default();
+        let changes: Vec<i64> = (0..20_000 / every).map(|n| n * every + n * 7919 % 5).collect();
+        web.put(PAGE, Kind::Page, &changes);
+        let mut run = Simulation::new(shelf.store.clone(), Settings::default(), web, at(0)).unwrap();
+        let source = run.add_source(NewSource { recipe: recipe.to_owned(), ..page(PAGE) }).unwrap();
+        run.run_until(at(20_000));
+        let (n_told, n_looks) = (summaries(&*shelf.store, source).len(), run.world().probes().count());
+        assert!(n_told * 10 > n_looks * 9, "{n_told} told in {n_looks} looks, a change every {every} s");
+    }
+}
+
+#[test]
+fn what_was_taken_for_flicker_is_told_again_once_it_has_stood_still() {
+    let shelf = shelf();
+    let mut web = Web::default();
+    let in_a_rush: Vec<i64> = (0..5_000).collect();
+    web.put(PAGE, Kind::Page, &[&in_a_rush[..], &[20_000, 30_000]].concat());
+    let mut run = Simulation::new(shelf.store.clone(), Settings::default(), web, at(0)).unwrap();
+    let source = run.add_source(page(PAGE)).unwrap();
+    run.run_until(at(5_000));
+    assert_eq!(summaries(&*shelf.store, source).len(), 1, "as good as noise");
+    run.run_until(at(DAY));
+    let told = summaries(&*shelf.store, source);
+    assert_eq!(told.len(), 3, "{told:?}");
 }
 
 #[test]
@@ -161,7 +234,17 @@ fn words_that_cannot_be_used_are_refused_with_what_to_write() {
     assert!(refused(|source| source.kind = "video".into()).contains("page, feed, json, text or auto"));
     assert!(refused(|source| source.life = "short".into()).contains("append, window:W"));
     assert!(refused(|source| source.urgency = "exp:2".into()).contains("decay factor"));
-    assert!(refused(|source| source.weight = f64::NAN).contains("at least 0"));
+    for weight in [f64::NAN, -1.0, 1e308, 1e-300] {
+        let mut source = page(PAGE);
+        source.weight = weight;
+        assert!(run.add_source(source).unwrap_err().to_string().contains("0.000001 to 1000000"));
+    }
+    let mut refused = |change: fn(&mut NewSource)| {
+        let mut source = page(PAGE);
+        change(&mut source);
+        run.add_source(source).unwrap_err().to_string()
+    };
+    assert!(refused(|source| source.life = "window:0".into()).contains("at least 1"));
     assert!(refused(|source| source.recipe = "{\"recipie\":1}".into()).contains("recipie"));
     let css = refused(|source| {
         source.recipe = r#"{"recipe":{"kind":"html_selector","css":"p >> q"}}"#.into();

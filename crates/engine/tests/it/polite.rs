@@ -25,6 +25,34 @@ pub(crate) fn assert_gaps(log: &[Logged], gap: u64) {
 }
 
 #[test]
+fn hosts_go_with_their_last_source_and_new_ones_take_their_place() {
+    let shelf = shelf();
+    let mut web = Web::default();
+    let url = |n: i64| format!("http://h{n}.example/page");
+    (0..20).for_each(|n| web.put(&url(n), Kind::Page, &[]));
+    let mut run = simulation(&shelf.store, web, 0);
+    let add = |run: &mut Simulation<Web>, n: i64| run.add_source(page(&url(n))).unwrap();
+    let sources: Vec<_> = (0..10).map(|n| add(&mut run, n)).collect();
+    run.run_until(at(3_600));
+    assert_eq!(run.figures().hosts, 10);
+    for source in &sources[1..] {
+        run.remove_source(*source).unwrap();
+    }
+    run.run_until(at(7_200));
+    assert_eq!(run.figures().hosts, 1);
+    for n in 10..15 {
+        add(&mut run, n);
+    }
+    run.run_until(at(14_400));
+    assert_eq!(run.figures().hosts, 6);
+    for n in 10..15 {
+        let host = format!("h{n}.example");
+        assert!(run.world().probes().any(|logged| logged.host == host), "{host} is looked at");
+    }
+    assert_gaps(&run.world().log, 10);
+}
+
+#[test]
 fn a_host_that_asks_to_wait_is_left_alone_for_so_long_even_by_the_next_process() {
     let shelf = shelf();
     let mut web = Web::default();
@@ -58,6 +86,40 @@ fn a_host_that_asks_to_wait_is_left_alone_for_so_long_even_by_the_next_process()
     assert!(next.since(refused).as_secs() >= 120, "asked again after {:?}", next.since(refused));
     assert_eq!(state(&*shelf.store, source), (Health::Well, String::new()));
     assert_gaps(&run.world().log, 10);
+}
+
+#[test]
+fn a_host_that_others_redirect_to_rests_after_that_too() {
+    let shelf = shelf();
+    let mut web = Web::default();
+    let (old, other) = ("http://a.example/old", "http://b.example/other");
+    web.put(old, Kind::Page, &[]);
+    web.put(other, Kind::Page, &[]);
+    web.fail(old, 0, DAY, Fault::SeeOther("http://b.example/new"));
+    let mut settings = settings();
+    settings.budget.per_second = 1.0;
+    let mut run = Simulation::new(shelf.store.clone(), settings, web, at(0)).unwrap();
+    let (old, other) = (run.add_source(page(old)).unwrap(), run.add_source(page(other)).unwrap());
+    run.run_until(at(600));
+    for round in 0..50 {
+        run.probe_now(old).unwrap();
+        run.run_until(at(600 + 60 * round + 3));
+        run.probe_now(other).unwrap();
+        run.run_until(at(600 + 60 * (round + 1)));
+    }
+    let log = run.world().log.clone();
+    let visits: Vec<&Logged> = log.iter().filter(|logged| logged.host == "b.example").collect();
+    let mut n_followed = 0;
+    for pair in visits.windows(2) {
+        // That the page redirects is known only once it has been asked.
+        if pair[0].path == "/new" && pair[1].path == "/other" && pair[1].at >= pair[0].until {
+            n_followed += 1;
+            let pause = pair[1].at.since(pair[0].until);
+            assert!(pause.as_secs() >= 10, "{pause:?} between {:?} and {:?}", pair[0], pair[1]);
+        }
+    }
+    assert!(n_followed >= 10, "{n_followed}");
+    assert!(run.world().probes_of("/other").len() >= 40, "it is looked at all the same");
 }
 
 #[test]
@@ -130,6 +192,36 @@ fn whoever_asks_for_a_look_gets_it_soon_and_politely() {
     let probes = run.world().probes_of("/page");
     assert!(probes.iter().any(|probe| (at(600)..at(620)).contains(probe)), "{probes:?}");
     assert_gaps(&run.world().log, 10);
+}
+
+#[test]
+fn the_gap_outlasts_a_process_that_is_killed_even_with_a_request_under_way() {
+    let shelf = shelf();
+    let mut web = Web::default();
+    let urls = ["http://a.example/one", "http://a.example/two", "http://a.example/three"];
+    urls.iter().for_each(|url| web.put(url, Kind::Page, &[]));
+    let mut run = simulation(&shelf.store, web, 0);
+    for url in urls {
+        run.add_source(page(url)).unwrap();
+    }
+    for _ in 0..20 {
+        let n_before = run.world().log.len();
+        while run.world().log.len() == n_before {
+            let next = run.clock().plus(Duration::from_secs(1));
+            run.run_until(next);
+        }
+        // Killed when something has just been asked, started again at once.
+        let now = run.clock();
+        let web = run.kill();
+        run = Simulation::new(shelf.store.clone(), settings(), web, now).unwrap();
+    }
+    run.run_until(run.clock().plus(Duration::from_hours(1)));
+    // What was under way ended with its process, so the gap counts from its beginning at least.
+    for pair in run.world().log.windows(2) {
+        let pause = pair[1].at.since(pair[0].at);
+        assert!(pause.as_secs() >= 10, "{pause:?} between {:?} and {:?}", pair[0], pair[1]);
+    }
+    assert!(shelf.store.politeness().unwrap().is_empty(), "there is nothing to remember but the gap");
 }
 
 #[test]

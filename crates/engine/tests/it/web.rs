@@ -36,6 +36,8 @@ pub(crate) enum Fault {
     ConnectionRefused,
     Truncated,
     Moved,
+    /// For now it is elsewhere.
+    SeeOther(&'static str),
 }
 
 #[derive(Debug, Clone)]
@@ -122,6 +124,11 @@ impl Web {
                 Fault::Moved => {
                     hops.push(Hop { status: StatusCode::MOVED_PERMANENTLY, from: url.clone() });
                 }
+                Fault::SeeOther(target) => {
+                    hops.push(Hop { status: StatusCode::SEE_OTHER, from: url.clone() });
+                    let target = target.parse().unwrap();
+                    return Ok(fetched(200, &[], page(0, None), &target, hops));
+                }
             }
         }
         let version = site.changes.iter().filter(|change| **change <= now).count();
@@ -147,13 +154,20 @@ impl World for Web {
         // Every host takes its own time.
         let host = request.url().host_str().unwrap();
         let latency = Duration::from_millis(50 + 37 * (host.bytes().map(u64::from).sum::<u64>() % 20));
-        self.log.push(Logged {
+        let mut logged = Logged {
             at: now,
             until: now.plus(latency),
             host: host.to_owned(),
             path: request.url().path().to_owned(),
             status: result.as_ref().map_or(0, |fetched| fetched.status.as_u16()),
-        });
+        };
+        self.log.push(logged.clone());
+        if let Some(other) = result.as_ref().ok().map(|fetched| &fetched.final_url)
+            && other.host_str() != Some(host)
+        {
+            (logged.host, logged.path) = (other.host_str().unwrap().to_owned(), other.path().to_owned());
+            self.log.push(logged);
+        }
         Answered { latency, result }
     }
 }

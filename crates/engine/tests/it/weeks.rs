@@ -111,6 +111,11 @@ fn a_stored_journal_replays_to_the_same_probes() {
     assert_eq!(probes.len() as u64, n_probes);
     assert!(rows.iter().all(|row| !row.decision.reason.is_empty()));
 
+    // Without its beginning a run cannot be replayed, and that is not silent.
+    let passed_over = replay(entries.iter().skip(1).cloned()).unwrap();
+    assert_eq!((passed_over.starts, passed_over.looks), (0, 0));
+    assert_eq!(passed_over.passed_over, replayed.looks);
+
     // A journal in which one thing is missing does not replay: the test would notice.
     let looked =
         |entry: &Entry| matches!(entry, Entry::Told { input: dunlin_sched::watch::Input::Looked { .. }, .. });

@@ -9,8 +9,16 @@ pub(super) struct Memory<const N: usize> {
 }
 
 impl<const N: usize> Memory<N> {
+    pub(super) const fn is_empty(&self) -> bool {
+        self.fingerprints.is_empty()
+    }
+
     pub(super) fn knows(&self, fingerprint: u64) -> bool {
         self.fingerprints.contains(&fingerprint)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.fingerprints.len()
     }
 
     pub(super) fn remember(&mut self, fingerprint: u64) {

@@ -1,6 +1,6 @@
 //! What is learned of a page's flicker, and what is kept quiet for it.
 
-use dunlin_extract::flicker::Quiet;
+use dunlin_extract::flicker::{CloseLooks, Quiet};
 use dunlin_extract::{Flicker, Item};
 
 use crate::reading::{item, page};
@@ -44,21 +44,77 @@ fn an_item_that_comes_and_goes_is_reported_gone_once() {
     assert_eq!(counts(Flicker::default(), &versions), [(1, 0), (1, 0), (0, 1), (0, 1)]);
 }
 
+fn news(views: u32, teaser: &str, story: &str) -> Vec<Item> {
+    page(&format!("<h1>News</h1><p>{views} views<h2>Read also</h2><p>{teaser}<h2>Stories</h2><p>{story}"))
+}
+
+/// Compares close looks with the first of them until they have told all.
+fn closely(mut flicker: Flicker, looks: &[Vec<Item>]) -> (Flicker, usize) {
+    for (n, look) in (1..).zip(&looks[1..]) {
+        let (next, state) = flicker.look_closely(&looks[0], look);
+        if state == CloseLooks::Over {
+            return (next, n);
+        }
+        flicker = next;
+    }
+    panic!("the looks are never enough");
+}
+
 #[test]
-fn what_differs_between_two_looks_in_a_row_is_never_told() {
-    let look = |views: u32, teaser: &str, story: &str| {
-        page(&format!("<h1>News</h1><p>{views} views<h2>Read also</h2><p>{teaser}<h2>Stories</h2><p>{story}"))
-    };
-    let flicker = Flicker::default().learn(&look(1, "cats", "story one"), &look(22, "dogs", "story one"));
+fn what_is_different_in_every_close_look_is_never_told() {
+    let looks = [
+        news(1, "cats", "story one"),
+        news(22, "dogs", "story one"),
+        news(23, "pigs", "story one"),
+        news(25, "hens", "story one"),
+    ];
+    let (flicker, n_looks) = closely(Flicker::default(), &looks);
+    assert_eq!(n_looks, 3);
+    assert!(flicker.is_learned());
     let versions = [
-        look(22, "dogs", "story one"),
-        look(333, "birds", "story one"),
-        look(4444, "fish", "story two"),
-        look(4444, "mice", "story two"),
+        news(22, "dogs", "story one"),
+        news(333, "birds", "story one"),
+        news(4444, "fish", "story two"),
+        news(4444, "mice", "story two"),
     ];
     assert_eq!(counts(flicker.clone(), &versions), [(0, 1), (1, 0), (0, 1)]);
-    let (_, verdict) = flicker.observe(&versions[0], &versions[1]);
+    let (_, verdict) = flicker.clone().observe(&versions[0], &versions[1]);
     assert_eq!(verdict.quiet[0].1, Quiet::Flickers);
+    // It was no flicker after all.
+    assert_eq!(counts(flicker.stayed_the_same(), &versions[..2]), [(1, 0)]);
+}
+
+#[test]
+fn what_stays_for_two_close_looks_is_a_change() {
+    let looks = [
+        news(1, "cats", "story one"),
+        news(1, "cats", "story two"),
+        news(1, "cats", "story two"),
+        news(1, "cats", "story three"),
+    ];
+    let (flicker, n_looks) = closely(Flicker::default(), &looks);
+    assert_eq!(n_looks, 2);
+    assert_eq!(counts(flicker, &[looks[0].clone(), looks[2].clone()]), [(1, 0)]);
+    // Also beside something that flickers.
+    let looks = [
+        news(1, "cats", "story one"),
+        news(2, "cats", "story one"),
+        news(3, "cats", "story two"),
+        news(4, "cats", "story two"),
+    ];
+    let (flicker, _) = closely(Flicker::default(), &looks);
+    assert_eq!(counts(flicker.clone(), &[looks[0].clone(), looks[1].clone()]), [(0, 1)]);
+    assert_eq!(counts(flicker, &[looks[0].clone(), looks[3].clone()]), [(1, 0)]);
+}
+
+#[test]
+fn close_looks_end_even_if_every_one_is_of_another_page() {
+    let looks: Vec<Vec<Item>> =
+        (0..9).map(|n| vec![item(&n.to_string(), "teaser", "buy"), item("s", "story", "news")]).collect();
+    let (flicker, n_looks) = closely(Flicker::default(), &looks);
+    assert_eq!(n_looks, 4);
+    // Teasers that came and went are known.
+    assert_eq!(counts(flicker, &[looks[4].clone(), looks[2].clone()])[0].0, 1);
 }
 
 #[test]
@@ -74,7 +130,7 @@ fn the_state_is_bounded_and_survives_storage() {
     let mut before = Vec::new();
     for round in 0..40 {
         let now: Vec<Item> = (0..100).map(|n| item(&format!("{round}-{n}"), "t", &n.to_string())).collect();
-        flicker = flicker.observe(&before, &now).0.learn(&before, &now);
+        flicker = flicker.observe(&before, &now).0.look_closely(&before, &now).0;
         before = now;
     }
     let stored = serde_json::to_string(&flicker).unwrap();

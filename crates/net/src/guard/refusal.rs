@@ -32,6 +32,12 @@ pub enum Refusal {
         /// The name.
         name: String,
     },
+    /// An address where a cloud hands out credentials. No setting lets it through.
+    #[error("{address} is a cloud metadata address, which is never fetched from (watch another address)")]
+    Metadata {
+        /// The address; for one wrapped in IPv6, the one inside.
+        address: IpAddr,
+    },
     /// An address that is not on the public internet.
     #[error("{address} is {kind}, not on the public internet (allow its network or host if that is meant)")]
     Address {

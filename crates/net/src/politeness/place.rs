@@ -38,6 +38,9 @@ struct Block {
 pub struct PlaceState {
     #[serde(skip)]
     pub(super) in_flight: u32,
+    /// Whether there is, or was, more to know than when it was last asked; a restart must not lose or revive that.
+    #[serde(skip)]
+    pub(super) is_worth_storing: bool,
     last_used: Option<Stamp>,
     pub(super) own_gap: Option<Duration>,
     n_failures: u32,
@@ -111,6 +114,7 @@ impl PlaceState {
 
     /// Is left alone for so long, unless it already is for longer.
     fn rest(&mut self, pause: Duration, reason: Reason, now: Time) {
+        self.is_worth_storing = true;
         let until = Stamp(now.plus(pause));
         if self.block.is_none_or(|block| block.until < until) {
             self.block = Some(Block { since: Stamp(now), until, reason });

@@ -72,13 +72,15 @@ fn rules() -> impl Strategy<Value = Rules> {
     })
 }
 
-/// What a restart leaves: what was stored, through the text it would be stored as.
-fn restarted(politeness: &Politeness, rules: Rules) -> Politeness {
-    let stored: BTreeMap<&str, &PlaceState> = politeness.places().collect();
+/// What a restart leaves: what was to be stored, through the text it would be stored as.
+fn restarted(politeness: &Politeness, rules: Rules, now: Time) -> Politeness {
+    let urls = URLS.map(url);
+    let stored: BTreeMap<&str, &PlaceState> = urls.iter().flat_map(|url| politeness.to_store(url)).collect();
     let text = serde_json::to_string(&stored).unwrap();
     let read: BTreeMap<String, PlaceState> = serde_json::from_str(&text).unwrap();
     let mut new = Politeness::new(rules, 7);
     new.restore(read);
+    new.resume(now);
     new
 }
 
@@ -135,7 +137,7 @@ proptest! {
                     }
                 }
                 Event::Restart => {
-                    politeness = restarted(&politeness, rules);
+                    politeness = restarted(&politeness, rules, now);
                     under_way.clear();
                 }
             }
@@ -165,22 +167,47 @@ proptest! {
     }
 
     #[test]
-    fn forgetting_and_restarting_change_no_answer(rules in rules(), steps in prop::collection::vec((0..URLS.len(), outcome(), 0_u64..400), 1..40)) {
+    fn forgetting_and_restarting_change_no_answer_but_that_the_gap_comes_first(rules in rules(), steps in prop::collection::vec((0..URLS.len(), outcome(), 0_u64..400), 1..40)) {
         let mut kept = Politeness::new(rules, 7);
         let mut pruned = kept.clone();
         let mut now = at(0);
         for (n, outcome, pause) in steps {
             now = now.plus(seconds(pause));
             pruned.forget(now);
-            pruned = restarted(&pruned, rules);
+            pruned = restarted(&pruned, rules, now);
             let url = url(URLS[n]);
-            prop_assert_eq!(kept.may_fetch(&url, now), pruned.may_fetch(&url, now));
+            let gap_over = now.plus(rules.gap);
+            match (kept.may_fetch(&url, now), pruned.may_fetch(&url, now)) {
+                (MayFetch::NotBefore(until, reason), answer) if until > gap_over => {
+                    prop_assert_eq!(answer, MayFetch::NotBefore(until, reason));
+                }
+                (_, MayFetch::NotBefore(until, reason)) => prop_assert_eq!((until, reason), (gap_over, Reason::Gap)),
+                (answer, MayFetch::Go) => prop_assert!(answer == MayFetch::Go && rules.gap.is_zero()),
+            }
             for politeness in [&mut kept, &mut pruned] {
                 politeness.started(&url, now);
                 politeness.finished(&url, outcome, now);
             }
         }
     }
+}
+
+#[test]
+fn what_a_place_is_stored_for_is_more_than_when_it_was_last_asked() {
+    let mut politeness = Politeness::new(Rules::default(), 1);
+    let (fine, limited) = (url("https://fine.test/"), url("https://limited.test/"));
+    for (url, outcome) in [(&fine, Outcome::Fine), (&limited, Outcome::Limited { retry_after: None })] {
+        politeness.started(url, at(0));
+        politeness.finished(url, outcome, at(0));
+    }
+    assert_eq!(politeness.to_store(&fine).count(), 0);
+    assert_eq!(politeness.to_store(&limited).count(), 1);
+    // What is over must not come back with the next process either.
+    politeness.started(&limited, at(100));
+    politeness.finished(&limited, Outcome::Fine, at(100));
+    assert_eq!(politeness.to_store(&limited).count(), 1);
+    politeness.set_gap(&fine, Some(seconds(60)));
+    assert_eq!(politeness.to_store(&fine).count(), 1);
 }
 
 #[test]

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use dunlin_net::{Client, Error, Fault, Guard, Request, Settings};
+use dunlin_net::{Client, Error, Fault, Guard, Refusal, Request, Settings};
 
 use crate::names::{Names, local_client};
 use crate::origin::{Origin, answer, redirect};
@@ -246,6 +246,38 @@ async fn the_allow_list_opens_what_it_names_and_no_more() {
     ] {
         let error = fetch(guard, url.clone()).await.unwrap_err();
         assert!(matches!(error, Error::Refused { .. }), "{url}: {error:?}");
+    }
+}
+
+#[tokio::test]
+async fn nothing_on_the_allow_list_opens_where_clouds_hand_out_credentials() {
+    let mut settings = Settings::default();
+    let everything = ["0.0.0.0/0", "::/0", "169.254.0.0/16", "169.254.169.254/32", "64:ff9b::/96"];
+    for network in everything {
+        settings.guard = settings.guard.allowing_network(network.parse().unwrap());
+    }
+    for host in ["metadata.test", "wrapped.test", "169.254.169.254"] {
+        settings.guard = settings.guard.allowing_host(host);
+    }
+    let names = names().with("wrapped.test", &["64:ff9b::a9fe:a9fe"]);
+    let client = Client::with_resolver(settings, Arc::new(names)).unwrap();
+    for url in [
+        "http://169.254.169.254/latest/meta-data/",
+        "http://0xa9fea9fe/",
+        "http://[::ffff:169.254.169.254]/",
+        "http://[64:ff9b::a9fe:a9fe]/",
+        "http://[fd00:ec2::254]/",
+        "http://metadata.test/",
+        "http://wrapped.test/",
+    ] {
+        let error = client.fetch(Request::parse(url).unwrap()).await.unwrap_err();
+        assert!(
+            matches!(error, Error::Refused { refusal: Refusal::Metadata { .. }, .. }),
+            "{url}: {error:?}"
+        );
+        // It must not name a way that is none.
+        let shown = error.to_string();
+        assert!(shown.contains("never fetched from") && !shown.contains("allow"), "{shown}");
     }
 }
 

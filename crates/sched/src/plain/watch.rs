@@ -45,7 +45,7 @@ pub struct PlainWatch {
 impl PlainWatch {
     /// Watches nothing yet. The initial price is not used.
     pub fn new(settings: Settings) -> Self {
-        let saved = burst(settings.budget, settings.chronon).floor();
+        let saved = burst(settings.budget, settings.chronon);
         let (sources, hosts) = (BTreeMap::new(), BTreeMap::new());
         Self {
             settings,
@@ -66,7 +66,7 @@ impl PlainWatch {
                 self.settings.budget = budget;
             }
             Input::Host { host, terms } => {
-                let saved = terms.budget.map_or(0.0, |pace| burst(pace, self.settings.chronon).floor());
+                let saved = terms.budget.map_or(0.0, |pace| burst(pace, self.settings.chronon));
                 let fresh = Host { terms, held_until: None, under_way: 0, saved };
                 self.hosts.entry(host).or_insert(fresh).terms = terms;
             }

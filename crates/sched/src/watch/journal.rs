@@ -112,6 +112,8 @@ pub struct Replayed {
     pub starts: u64,
     /// How many looks were chosen, all as recorded.
     pub looks: u64,
+    /// How many recorded looks were passed over, because the beginning of their run is missing.
+    pub passed_over: u64,
 }
 
 /// Where a replay chose something else than was recorded.
@@ -139,6 +141,7 @@ pub fn replay(entries: impl IntoIterator<Item = Entry>) -> Result<Replayed, Dive
                 watch = Some(Watch::new(settings));
                 done.starts += 1;
             }
+            (None, Entry::Chose { sources, .. }) => done.passed_over += sources.len() as u64,
             (None, _) => {}
             (Some(watch), Entry::Told { at, input }) => watch.apply(at, input),
             (Some(watch), Entry::Quiet { first, step, count, room }) => {

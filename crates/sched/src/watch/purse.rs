@@ -27,11 +27,11 @@ pub(super) struct Purse {
 }
 
 impl Purse {
-    /// One with as many whole looks as it holds.
+    /// A full one.
     pub(super) fn new(pace: Pace, chronon: Duration) -> Self {
         let mut purse = Self { per_second: 0.0, burst: 1.0, saved: 0.0, filled_at: None, paced_at: None };
         purse.set_pace(pace, chronon);
-        purse.saved = purse.burst.floor();
+        purse.saved = purse.burst;
         purse
     }
 
@@ -147,11 +147,11 @@ mod tests {
         given.give_back(1.0, start, start);
         assert!(given.affords(1.0));
 
-        // Half a look was granted meanwhile, and spent; had nothing been taken, there would have been no room for it.
+        // Half a look was granted meanwhile, and all was spent; had nothing been taken, there would have been no room for it.
         let mut late = purse(0.25);
         late.take(1.0);
         late.fill(later);
-        late.take(0.5);
+        late.take(0.75);
         late.give_back(1.0, start, later);
         assert!(late.affords(0.5) && !late.affords(0.51));
 

@@ -5,15 +5,16 @@ use std::time::Duration;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use dunlin_store::{Cursor, SourceId};
+use dunlin_store::Cursor;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::failure::Failure;
-use crate::input::{Params, or_empty, page_size};
-use crate::pages::Place;
+use crate::input::{Params, newest_only, or_empty, page_size};
+use crate::listing;
+use crate::pages::{Place, known_source};
 use crate::shown::change::ShownChange;
 
 /// The longest wait for a change.
@@ -32,6 +33,9 @@ pub(super) struct Which {
     /// At most this many; up to 1000, 100 when left out.
     #[serde(deserialize_with = "or_empty")]
     limit: Option<u32>,
+    /// So many of the newest, up to 1000, instead of those after a cursor.
+    #[serde(deserialize_with = "or_empty")]
+    last: Option<u32>,
     /// If there is none yet, wait for one for so many seconds; up to 60.
     #[serde(deserialize_with = "or_empty")]
     wait: Option<u64>,
@@ -52,12 +56,21 @@ pub(super) async fn list(
     State(app): State<App>,
     Params(which): Params<Which>,
 ) -> Result<Json<Changes>, Failure> {
+    let source = known_source(&app, which.source).await?;
+    if let Some(n_last) = newest_only(which.last, which.after)? {
+        let read = app.with_store(move |store| listing::last_changes(store, source, n_last));
+        let (changes, newest) = read.await?;
+        return Ok(Json(Changes {
+            changes: changes.into_iter().map(ShownChange::from).collect(),
+            next: newest.0,
+        }));
+    }
     let after = which.after.unwrap_or(0);
     if after < 0 {
         return Err(Failure::bad_parameter("after: cursors begin at 0"));
     }
-    let place = Place { after: Cursor(after), source: which.source.map(SourceId) };
-    let limit = page_size(which.limit, 100, 1_000);
+    let place = Place { after: Cursor(after), source };
+    let limit = page_size(which.limit, 100, 1_000)?;
     let deadline = Instant::now() + Duration::from_secs(which.wait.unwrap_or(0)).min(LONGEST_WAIT);
     let mut newest = app.engine.newest_cursor();
     let mut stopping = app.stopping.clone();

@@ -51,7 +51,7 @@ pub(super) async fn list(
     State(app): State<App>,
     Params(which): Params<Which>,
 ) -> Result<Json<Sources>, Failure> {
-    let limit = page_size(which.limit, 100, 1_000);
+    let limit = page_size(which.limit, 100, 1_000)?;
     let query = SourceQuery { after: which.after.map(SourceId), url: which.url, tag: which.tag, limit };
     let sources = app.with_store(move |store| store.sources(&query)).await?;
     let is_full = sources.len() == limit as usize;

@@ -2,13 +2,15 @@
 
 use axum::Json;
 use axum::extract::State;
-use dunlin_store::{DecisionId, DecisionQuery, Error as StoreError, SourceId};
+use dunlin_store::{DecisionId, DecisionQuery};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::failure::Failure;
-use crate::input::{Body, Params, or_empty, page_size};
+use crate::input::{Body, Params, newest_only, or_empty, page_size};
+use crate::listing;
+use crate::pages::known_source;
 use crate::shown::budget::{NewBudget, ShownBudget, ShownDecision};
 
 /// Says how the budget is used.
@@ -28,6 +30,14 @@ pub(super) async fn set_budget(
     Ok(budget(State(app)).await)
 }
 
+/// Forgets the budget that was set, and goes back to the one that the service was started with.
+#[utoipa::path(delete, path = "/budget", tag = "budget", responses((status = 200, body = ShownBudget)))]
+pub(super) async fn reset_budget(State(app): State<App>) -> Result<Json<ShownBudget>, Failure> {
+    app.engine.set_budget(app.engine.settings().budget).await?;
+    app.with_store(dunlin_engine::forget_budget).await?;
+    Ok(budget(State(app)).await)
+}
+
 /// Which decisions to list.
 #[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
 #[serde(default, deny_unknown_fields)]
@@ -41,6 +51,9 @@ pub(super) struct Which {
     /// At most this many; up to 1000, 100 when left out.
     #[serde(deserialize_with = "or_empty")]
     limit: Option<u32>,
+    /// So many of the newest, up to 1000, instead of those after another.
+    #[serde(deserialize_with = "or_empty")]
+    last: Option<u32>,
 }
 
 /// A page of decisions.
@@ -58,24 +71,17 @@ pub(super) async fn decisions(
     State(app): State<App>,
     Params(which): Params<Which>,
 ) -> Result<Json<Decisions>, Failure> {
-    let query = DecisionQuery {
-        source: which.source.map(SourceId),
-        after: which.after.map(DecisionId),
-        ..DecisionQuery::first(page_size(which.limit, 100, 1_000))
+    let source = known_source(&app, which.source).await?;
+    let (rows, next) = if let Some(n_last) = newest_only(which.last, which.after)? {
+        app.with_store(move |store| listing::last_decisions(store, source, n_last)).await?
+    } else {
+        let query = DecisionQuery {
+            source,
+            after: which.after.map(DecisionId),
+            ..DecisionQuery::first(page_size(which.limit, 100, 1_000)?)
+        };
+        app.with_store(move |store| listing::decisions(store, query)).await?
     };
-    let read = app.with_store(move |store| {
-        let mut query = query;
-        loop {
-            let rows = store.decisions(&query)?;
-            let is_last = rows.len() < query.limit as usize;
-            query.after = rows.last().map(|row| row.id).or(query.after);
-            let decisions: Vec<_> = rows.into_iter().filter_map(ShownDecision::of).collect();
-            // A page of nothing but rows for replays would look like the end.
-            if is_last || !decisions.is_empty() {
-                return Ok::<_, StoreError>((decisions, query.after));
-            }
-        }
-    });
-    let (decisions, next) = read.await?;
+    let decisions = rows.into_iter().filter_map(ShownDecision::of).collect();
     Ok(Json(Decisions { decisions, next: next.map(|id| id.0) }))
 }

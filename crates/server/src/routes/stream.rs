@@ -11,7 +11,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use dunlin_store::{Cursor, SourceId};
+use dunlin_store::Cursor;
 use futures_util::stream;
 use serde::Deserialize;
 use tokio::sync::{OwnedSemaphorePermit, watch};
@@ -19,7 +19,7 @@ use tokio::sync::{OwnedSemaphorePermit, watch};
 use crate::app::App;
 use crate::failure::Failure;
 use crate::input::{Params, or_empty};
-use crate::pages::{Page, Place};
+use crate::pages::{Page, Place, known_source};
 use crate::shown::change::ShownChange;
 
 /// Changes read at a time.
@@ -50,9 +50,10 @@ pub(super) async fn follow(
     Params(which): Params<Which>,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
-    let place = |after| Place { after, source: which.source.map(SourceId) };
+    let source = known_source(&app, which.source).await?;
+    let place = |after| Place { after, source };
     let permit = app.streams.clone().try_acquire_owned().map_err(|_| {
-        let hint = "close one, come back later, or start the server with room for more";
+        let hint = "close one, or come back later";
         Failure::busy("too_many_streams", "as many streams are open as there may be", hint)
     })?;
     let mut first = "retry: 1000\n".to_owned();

@@ -46,7 +46,7 @@ pub(super) async fn list(
     Params(which): Params<Which>,
 ) -> Result<Json<Versions>, Failure> {
     let source = sources::find(&app, SourceId(id)).await?.id;
-    let limit = page_size(which.limit, 100, 1_000);
+    let limit = page_size(which.limit, 100, 1_000)?;
     let query = VersionQuery { source, before: which.before.map(VersionId), limit };
     let versions = app.with_store(move |store| store.versions(&query)).await?;
     let is_full = versions.len() == limit as usize;

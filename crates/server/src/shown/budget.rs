@@ -1,6 +1,6 @@
 //! The budget as clients see and set it, and the decisions that spend it.
 
-use dunlin_engine::journal::ProbeFigures;
+use dunlin_engine::journal::{ProbeFigures, reckoned};
 use dunlin_engine::{BudgetReport, HostUse, Pace};
 use dunlin_store::Decision;
 use serde::{Deserialize, Serialize};
@@ -113,7 +113,7 @@ pub(crate) struct ShownDecision {
     source: i64,
     /// worth, spare, new, overdue or wanted.
     reason: String,
-    /// What the look was worth.
+    /// What the look was worth; null for a first look, which comes before all others.
     value: Option<f64>,
     /// What it had to be worth.
     price: Option<f64>,
@@ -128,7 +128,7 @@ impl ShownDecision {
             at: written(row.decision.at),
             source: row.decision.source?.0,
             reason: row.decision.reason,
-            value: figures.map(|figures| figures.value),
+            value: figures.and_then(|figures| reckoned(figures.value)),
             price: figures.map(|figures| figures.price),
         })
     }

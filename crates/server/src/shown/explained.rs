@@ -24,17 +24,24 @@ pub(crate) struct ShownExplanation {
     /// Not to be looked at before this instant, after a failure.
     #[schema(format = DateTime)]
     not_before: Option<String>,
-    /// When the next look is expected; null when it cannot be said.
+    /// When the next look is expected at the earliest; null when it cannot be said.
     #[schema(format = DateTime)]
     next_look: Option<String>,
+    /// How many others are due too, when it is due and waits for its turn.
+    others_due: u64,
+    /// When it is looked at if all of those go first; null when it does not wait, or there is no budget.
+    #[schema(format = DateTime)]
+    next_look_by: Option<String>,
+    /// What keeps all sources from being looked at: the store cannot be written, or nothing can be fetched.
+    trouble: Option<String>,
     /// Why it will be taken: worth, spare, new, overdue or wanted.
     #[schema(value_type = String)]
     reason: &'static str,
     /// The same for people.
     #[schema(value_type = String)]
     because: &'static str,
-    /// What a look is worth now.
-    value: f64,
+    /// What a look is worth now; null for a source that was never seen, which comes before all others.
+    value: Option<f64>,
     /// What it would have to be worth.
     price: f64,
     /// What keeps the host from being asked.
@@ -56,8 +63,8 @@ pub(crate) struct ShownForecast {
     source: i64,
     /// Changes per hour, now.
     rate_per_hour: f64,
-    /// The chance that it has changed since the last look.
-    chance: f64,
+    /// The chance that it has changed since the last look; null before the first.
+    chance: Option<f64>,
     /// How many changes' worth of evidence there is.
     evidence: f64,
     /// By how much the rate may well be larger than its mean.
@@ -93,6 +100,9 @@ impl From<Explained> for ShownExplanation {
             last_look: explained.last_look.map(written),
             not_before: explained.not_before.map(written),
             next_look: explained.next_look.map(written),
+            others_due: explained.turn.map_or(0, |turn| turn.others),
+            next_look_by: explained.turn.and_then(|turn| turn.by).map(written),
+            trouble: explained.trouble,
             reason: reason_word(explained.reason),
             because: sentence(explained.reason),
             value: explained.value,

@@ -87,8 +87,18 @@ async fn pages_cover_everything_once() {
     let of_one = service.client.get(&format!("/changes?source={}&limit=1000", sources[0])).await.json();
     assert_eq!(of_one["changes"].as_array().unwrap().len(), 25);
     assert_eq!(of_one["next"], 50, "nothing of the source lies between its last change and the newest");
-    for bad in ["?after=-1", "?after=x", "?source=x", "?limit=-1", "?wait=-1", "?cursor=1"] {
+    let last = service.client.get(&format!("/changes?source={}&last=3", sources[0])).await.json();
+    let of_one = of_one["changes"].as_array().unwrap();
+    assert_eq!(last["changes"].as_array().unwrap()[..], of_one[22..]);
+    assert_eq!(service.client.get("/changes?source=999").await.error().0, 404);
+    assert_eq!(service.client.get("/decisions?source=999").await.error().0, 404);
+    let bad_places = ["?after=-1", "?after=x", "?source=x", "?wait=-1", "?cursor=1"];
+    for bad in bad_places.into_iter().chain(["?limit=-1", "?limit=0", "?last=0", "?last=1&after=1"]) {
         assert_eq!(service.client.get(&format!("/changes{bad}")).await.error().0, 400, "{bad}");
+    }
+    for nobody in ["/changes?source=99&wait=60", "/stream?source=99", "/decisions?source=99"] {
+        let (status, code) = service.client.get(nobody).await.error();
+        assert_eq!((status, &*code), (404, "no_such_source"), "{nobody}");
     }
 }
 

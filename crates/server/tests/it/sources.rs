@@ -70,6 +70,7 @@ async fn what_cannot_be_watched_is_refused_with_the_place_and_a_hint() {
         (json!({ "url": "not a url" }), 422, "bad_url", "url"),
         (json!({ "url": "ftp://example.org/" }), 422, "bad_url", "url"),
         (json!({ "url": "http://10.0.0.1/" }), 422, "bad_url", "url"),
+        (json!({ "url": "https://example.org/", "headers": { "Host": "x" } }), 422, "bad_header", "Host"),
         (json!({ "url": url, "kind": "video" }), 422, "bad_kind", "kind"),
         (json!({ "url": url, "selector": "p[" }), 422, "bad_recipe", "p["),
         (json!({ "url": url, "selector": "p", "kind": "feed" }), 422, "bad_value", "selector"),

@@ -24,12 +24,15 @@ async fn the_budget_is_shown_and_set_in_one_unit() {
         json!({ "per_second": 1, "per_minute": 1 }),
         json!({ "per_second": -1 }),
         json!({ "per_second": 1e300 }),
+        json!({ "per_day": 1e-300 }),
         json!({ "per_week": 1 }),
         json!({ "per_second": "1" }),
     ] {
         assert_eq!(service.client.put("/budget", body.clone()).await.error().0, 422, "{body}");
     }
     assert_eq!(service.client.get("/budget").await.json()["per_second"], 0.01, "as it was");
+    let answer = service.client.delete("/budget").await;
+    assert_eq!(answer.json()["per_second"], 1000.0, "as it was started");
 }
 
 #[tokio::test]
@@ -43,7 +46,10 @@ async fn every_probe_leaves_a_decision() {
         assert_eq!(decision["source"], one);
         assert!(!decision["reason"].as_str().unwrap().is_empty());
         assert!(decision["at"].as_str().unwrap().ends_with('Z'));
+        assert!(decision["value"].as_f64().is_none_or(|value| value < 1e6), "{decision}");
     }
+    let first = &page["decisions"][0];
+    assert_eq!((&first["reason"], &first["value"]), (&json!("new"), &json!(null)));
     let after = page["next"].as_i64().unwrap();
     let next = service.client.get(&format!("/decisions?source={one}&after={after}&limit=1000")).await.json();
     let ids = |page: &serde_json::Value| -> Vec<i64> {

@@ -14,7 +14,10 @@ impl From<rusqlite::Error> for Error {
             | Sql::IntegralValueOutOfRange(..) => Self::damaged(failure.to_string()),
             _ => match failure.sqlite_error_code() {
                 Some(ErrorCode::DiskFull) => Self::Full,
-                Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Self::ReadOnly,
+                Some(ErrorCode::ReadOnly) => Self::ReadOnly,
+                Some(ErrorCode::PermissionDenied) => {
+                    Self::Forbidden { doing: "using the database".to_owned() }
+                }
                 Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy,
                 Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
                     Self::damaged(failure.to_string())

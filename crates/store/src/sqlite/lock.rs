@@ -1,10 +1,11 @@
 //! One process per data directory. The lock is the system's and dies with the process, however that ends; the
 //! file only carries it, and tells who holds it.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};
 use std::path::Path;
 
+use super::private;
 use crate::Error;
 
 const FILE: &str = "dunlin.lock";
@@ -20,9 +21,9 @@ impl DirectoryLock {
     pub(super) fn take(directory: &Path) -> Result<Self, Error> {
         let failed =
             |reason: std::io::Error| Error::system(format!("opening {}", directory.display()), &reason);
-        create_private(directory).map_err(failed)?;
+        private::create_directory(directory).map_err(failed)?;
         let path = directory.join(FILE);
-        let mut options = File::options();
+        let mut options = private::file_options();
         let mut file =
             options.read(true).write(true).create(true).truncate(false).open(&path).map_err(failed)?;
         match file.try_lock() {
@@ -59,13 +60,4 @@ pub(super) fn is_held(directory: &Path) -> Result<bool, Error> {
             Err(Error::system(format!("locking {}", path.display()), &reason))
         }
     }
-}
-
-/// Creates the directory for its owner alone: what is watched, and what was on it, is nobody else's business.
-fn create_private(directory: &Path) -> std::io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(directory)
 }

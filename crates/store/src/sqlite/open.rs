@@ -7,6 +7,7 @@ use rusqlite::Connection;
 
 use super::lock::DirectoryLock;
 use super::migrate;
+use super::private;
 use super::readers::Readers;
 use super::writer::Writer;
 use super::{Access, SqliteStore};
@@ -73,6 +74,8 @@ impl SqliteStore {
         check_library()?;
         let lock = DirectoryLock::take(directory)?;
         let file = directory.join(FILE);
+        private::create_database(&file)
+            .map_err(|reason| Error::system(format!("creating {}", file.display()), &reason))?;
         let mut connection = Connection::open(&file)?;
         connection.busy_timeout(options.busy_timeout)?;
         // Only a new file takes the page size, and only before anything else is asked of it.

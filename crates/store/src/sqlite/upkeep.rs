@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, params};
 
-use super::contents;
+use super::{contents, private};
 use crate::{Depth, Error, Findings, Statistics};
 
 pub(super) fn statistics(connection: &Connection, file: &Path) -> Result<Statistics, Error> {
@@ -100,9 +100,11 @@ pub(super) fn back_up(from: &Connection, to: &Path) -> Result<(), Error> {
 
 fn copy(from: &Connection, to: &Path) -> Result<(), Error> {
     // A partial copy that an earlier attempt left behind would be taken for a database.
+    let failed = |reason: std::io::Error| Error::system(format!("writing {}", to.display()), &reason);
     if to.exists() {
-        fs::remove_file(to).map_err(|reason| Error::system(format!("writing {}", to.display()), &reason))?;
+        fs::remove_file(to).map_err(failed)?;
     }
+    private::create_database(to).map_err(failed)?;
     let mut copy = Connection::open(to)?;
     {
         let backup = Backup::new(from, &mut copy)?;

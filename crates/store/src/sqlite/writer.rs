@@ -161,49 +161,62 @@ enum Room {
     Made,
 }
 
-/// All jobs in one transaction. A job that fails is undone alone. If the transaction fails as a whole, each job
-/// gets one of its own, so that one that does not fit on the disk does not take the others with it.
+/// All jobs in one transaction. When one of them fails, the transaction is taken back: those before it, it alone, and
+/// those after it are run again, in this order. Failures are rare, and a savepoint for every job costs a copy of each
+/// page it touches. If the transaction fails as a whole, each job gets one of its own, so that one that does not fit on
+/// the disk does not take the others with it.
 fn run_batch(connection: &Connection, mut jobs: Vec<Box<dyn Job>>, room: Room) {
-    match attempt(connection, &mut jobs) {
-        Ok(outcomes) => {
-            jobs.into_iter().zip(outcomes).for_each(|(job, outcome)| job.answer(outcome));
-        }
-        Err(Error::Full) if room == Room::AsItIs => {
+    let Err(undone) = attempt(connection, &mut jobs) else {
+        jobs.into_iter().for_each(|job| job.answer(Ok(())));
+        return;
+    };
+    match undone.failure {
+        Error::Full if room == Room::AsItIs => {
             // Much of what is taken may be the log, and its pages may have their place in the database already.
             // That may be all it takes, and lets pruning begin on a full disk. If it fails, nothing is worse.
             let _ = connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
             jobs.into_iter().for_each(|job| run_batch(connection, vec![job], Room::Made));
         }
         // Another program has the database: waiting for it once for each would be no better.
-        Err(failure) if jobs.len() == 1 || failure == Error::Busy => {
+        failure if jobs.len() == 1 || failure == Error::Busy => {
             jobs.into_iter().for_each(|job| job.answer(Err(failure.clone())));
         }
-        Err(_) => jobs.into_iter().for_each(|job| run_batch(connection, vec![job], room)),
+        _ => match undone.by {
+            Some(index) => {
+                let after = jobs.split_off(index + 1);
+                let culprit = jobs.split_off(index);
+                for part in [jobs, culprit, after].into_iter().filter(|part| !part.is_empty()) {
+                    run_batch(connection, part, room);
+                }
+            }
+            None => jobs.into_iter().for_each(|job| run_batch(connection, vec![job], room)),
+        },
     }
 }
 
-/// The outcome of each job when the transaction was committed; an error when none of it was.
-fn attempt(connection: &Connection, jobs: &mut [Box<dyn Job>]) -> Result<Vec<Result<(), Error>>, Error> {
+/// Why nothing of a transaction was kept.
+struct Undone {
+    failure: Error,
+    /// The job that failed, unless it was beginning or committing.
+    by: Option<usize>,
+}
+
+impl From<rusqlite::Error> for Undone {
+    fn from(failure: rusqlite::Error) -> Self {
+        Self { failure: failure.into(), by: None }
+    }
+}
+
+/// Runs and commits all jobs; an error when none of it is kept.
+fn attempt(connection: &Connection, jobs: &mut [Box<dyn Job>]) -> Result<(), Undone> {
     connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
     let transaction = Transaction { connection };
-    let mut outcomes = Vec::with_capacity(jobs.len());
-    for job in jobs {
-        connection.prepare_cached("SAVEPOINT job")?.execute([])?;
-        let outcome = run_guarded(job.as_mut(), connection);
-        if let Err(failure) = &outcome {
-            // Some failures make SQLite take back the whole transaction at once. Where there is no room, it is given
-            // up as a whole, too, because room can only be made outside.
-            if connection.is_autocommit() || *failure == Error::Full {
-                return Err(failure.clone());
-            }
-            connection.prepare_cached("ROLLBACK TO job")?.execute([])?;
-        }
-        connection.prepare_cached("RELEASE job")?.execute([])?;
-        outcomes.push(outcome);
+    for (index, job) in jobs.iter_mut().enumerate() {
+        run_guarded(job.as_mut(), connection).map_err(|failure| Undone { failure, by: Some(index) })?;
     }
     connection.prepare_cached("COMMIT")?.execute([])?;
     drop(transaction);
-    Ok(outcomes)
+    Ok(())
 }
 
 /// Takes back what was not committed, whichever way the function is left.

@@ -49,6 +49,32 @@ fn what_was_stored_is_there_after_reopening() {
     assert_eq!(files, ["dunlin.db", "dunlin.lock"], "a closed store is one file and its lock");
 }
 
+#[cfg(unix)]
+#[test]
+fn nobody_else_on_the_machine_reads_what_is_stored() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    // A directory that was created by hand lets everyone in; the secrets in the store stay secret all the same.
+    let open_to_all = tempfile::tempdir().unwrap();
+    fs::set_permissions(open_to_all.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let store = SqliteStore::open(open_to_all.path()).unwrap();
+    store.add_source(given::source("a")).unwrap();
+    store.back_up(&open_to_all.path().join("backup.db")).unwrap();
+    for file in ["dunlin.db", "dunlin.db-wal", "dunlin.db-shm", "dunlin.lock", "backup.db"] {
+        assert_eq!(mode(&open_to_all.path().join(file)), 0o600, "{file}");
+    }
+    drop(store);
+    // Who lets a group read the database goes on doing so.
+    let database = open_to_all.path().join("dunlin.db");
+    fs::set_permissions(&database, fs::Permissions::from_mode(0o640)).unwrap();
+    drop(SqliteStore::open(open_to_all.path()).unwrap());
+    assert_eq!(mode(&database), 0o640);
+
+    let created = open_to_all.path().join("created");
+    drop(SqliteStore::open(&created).unwrap());
+    assert_eq!(mode(&created), 0o700);
+}
+
 #[test]
 fn the_database_is_set_up_as_measured() {
     let directory = tempfile::tempdir().unwrap();

@@ -1,0 +1,148 @@
+//! Lists that the store gives oldest first, as people and programs ask for them: full pages of what is shown of the
+//! journal, and the newest end of a list. Reads only.
+//!
+//! Invariant: a page has as many rows as were asked for, unless there are no more.
+
+use dunlin_store::{
+    Change, ChangeQuery, Cursor, Decision, DecisionId, DecisionQuery, Error as StoreError, SourceId, Store,
+};
+
+/// Rows read at a time.
+const PAGE: u32 = 1_000;
+
+/// How much further back each further attempt looks.
+const STRIDE: i64 = 8;
+
+/// A page of decisions about sources, and where the next one begins. Rows that are kept for replays are passed over.
+pub(crate) fn decisions(
+    store: &dyn Store,
+    mut query: DecisionQuery,
+) -> Result<(Vec<Decision>, Option<DecisionId>), StoreError> {
+    let wanted = query.limit as usize;
+    let mut shown = Vec::new();
+    loop {
+        let rows = store.decisions(&query)?;
+        let is_last = rows.len() < wanted;
+        for row in rows {
+            query.after = Some(row.id);
+            if row.decision.source.is_some() {
+                shown.push(row);
+            }
+            if shown.len() == wanted {
+                return Ok((shown, query.after));
+            }
+        }
+        if is_last {
+            return Ok((shown, query.after));
+        }
+    }
+}
+
+/// The newest changes in the order of their cursors, and the newest cursor of all.
+pub(crate) fn last_changes(
+    store: &dyn Store,
+    source: Option<SourceId>,
+    n_last: u32,
+) -> Result<(Vec<Change>, Cursor), StoreError> {
+    let range = store.cursor_range()?;
+    let changes = last(range.newest.0, range.oldest.0 - 1, n_last, |after| {
+        let page = store.changes(&ChangeQuery { after: Cursor(after), source, limit: PAGE })?;
+        let next = page.last().filter(|_| page.len() == PAGE as usize).map(|change| change.cursor.0);
+        Ok((page, next))
+    })?;
+    let newest = changes.last().map_or(range.newest, |change| change.cursor.max(range.newest));
+    Ok((changes, newest))
+}
+
+/// The newest decisions about sources in the order in which they were taken, and the newest of all.
+pub(crate) fn last_decisions(
+    store: &dyn Store,
+    source: Option<SourceId>,
+    n_last: u32,
+) -> Result<(Vec<Decision>, Option<DecisionId>), StoreError> {
+    let query = |after: i64, limit: u32| DecisionQuery {
+        source,
+        after: Some(DecisionId(after)),
+        ..DecisionQuery::first(limit)
+    };
+    let Some(oldest) = store.decisions(&query(0, 1))?.first().map(|row| row.id.0) else {
+        return Ok((Vec::new(), None));
+    };
+    let newest = newest(oldest, |after| Ok(!store.decisions(&query(after, 1))?.is_empty()))?;
+    let decisions = last(newest, oldest - 1, n_last, |after| {
+        let mut page = store.decisions(&query(after, PAGE))?;
+        let next = page.last().filter(|_| page.len() == PAGE as usize).map(|row| row.id.0);
+        page.retain(|row| row.decision.source.is_some());
+        Ok((page, next))
+    })?;
+    Ok((decisions, Some(DecisionId(newest))))
+}
+
+/// The largest number in use, from one that is, and whether there is any above another.
+fn newest(known: i64, mut has_above: impl FnMut(i64) -> Result<bool, StoreError>) -> Result<i64, StoreError> {
+    let (mut low, mut step) = (known, 1);
+    while has_above(low + step)? {
+        low += step;
+        step *= 2;
+    }
+    // Something is above `low - 1`, and nothing above `high`.
+    let mut high = low + step;
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if has_above(middle)? { low = middle + 1 } else { high = middle }
+    }
+    Ok(high)
+}
+
+/// The last rows up to `newest`, looked for further and further back; `read` gives those after a number, a page at a
+/// time, and where the next page begins.
+fn last<T>(
+    newest: i64,
+    before_oldest: i64,
+    n_last: u32,
+    mut read: impl FnMut(i64) -> Result<(Vec<T>, Option<i64>), StoreError>,
+) -> Result<Vec<T>, StoreError> {
+    let wanted = n_last as usize;
+    let mut reach = i64::from(n_last);
+    loop {
+        let start = newest.saturating_sub(reach).max(before_oldest);
+        let (mut found, mut after) = (Vec::new(), Some(start));
+        while let Some(place) = after {
+            let (page, next) = read(place)?;
+            found.extend(page);
+            let n_surplus = found.len().saturating_sub(wanted);
+            found.drain(..n_surplus);
+            after = next;
+        }
+        if found.len() >= wanted || start == before_oldest {
+            return Ok(found);
+        }
+        reach = reach.saturating_mul(STRIDE);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_number_is_found_over_gaps() {
+        for numbers in [vec![1], vec![5, 6, 900], (1..=64).collect(), vec![2, 1_000_000]] {
+            let newest_of = |known| newest(known, |after| Ok(numbers.iter().any(|number| *number > after)));
+            assert_eq!(newest_of(numbers[0]).unwrap(), *numbers.last().unwrap(), "{numbers:?}");
+        }
+    }
+
+    #[test]
+    fn the_last_rows_are_found_over_gaps() {
+        let rows: Vec<i64> = (1..=10).chain([500, 501, 9_000]).collect();
+        let read = |after: i64| {
+            let page: Vec<i64> = rows.iter().copied().filter(|row| *row > after).take(2).collect();
+            let next = page.last().copied().filter(|_| page.len() == 2);
+            Ok((page, next))
+        };
+        assert_eq!(last(9_000, 0, 2, read).unwrap(), [501, 9_000]);
+        assert_eq!(last(9_000, 0, 4, read).unwrap(), [10, 500, 501, 9_000]);
+        assert_eq!(last(9_000, 0, 100, read).unwrap(), rows);
+    }
+}
