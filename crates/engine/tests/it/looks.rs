@@ -71,7 +71,6 @@ fn a_source_that_is_due_with_many_others_says_so() {
     let turn = last.turn.unwrap();
     assert!((20..30).contains(&turn.others), "{turn:?}");
     assert!((at(2_000)..at(4_000)).contains(&turn.by.unwrap()), "{turn:?}");
-    assert_eq!(run.explain(sources[0]).unwrap().turn, None, "it has had its turn");
 }
 
 #[test]
