@@ -19,12 +19,23 @@ use dunlin_core::Time;
 use dunlin_extract::{Extractor, Flicker};
 use dunlin_net::{Fetched, Request, http_date, politeness};
 use dunlin_sched::model::Seen;
-use dunlin_store::{Capture, ContentHash, Health, NewSource, Outcome, ProbeId, SourceId};
+use dunlin_store::{Capture, ContentHash, Health, Outcome, ProbeId, SourceId};
 use url::Url;
 
 use crate::memory::{LookNote, flicker_note};
-use crate::recipe::{Checked, understand};
+use crate::recipe::Checked;
 use crate::{Error, Settings};
+
+/// A probe that is to be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Errand {
+    /// Under this number.
+    pub probe: ProbeId,
+    /// Of which source.
+    pub source: SourceId,
+    /// When it was last looked at with success.
+    pub last_look: Option<Time>,
+}
 
 /// A probe that is about to be made, with what its outcome will be compared with.
 #[derive(Debug, Clone)]
@@ -47,30 +58,20 @@ pub struct Job {
 const CLOSE: Duration = Duration::from_secs(15);
 
 impl Job {
-    /// A probe of `source`, as it is stored.
+    /// A probe of a source, with what is stored of the look before and of its flicker.
     pub fn new(
-        id: SourceId,
-        probe: ProbeId,
-        source: &NewSource,
-        look: LookNote,
-        flicker: Flicker,
-        settings: &Settings,
-    ) -> Result<Self, Error> {
-        let checked = Arc::new(understand(source, settings)?);
-        Ok(Self::of_checked(id, probe, checked, look, flicker, settings))
-    }
-
-    /// A probe of a source that was understood before.
-    pub fn of_checked(
-        source: SourceId,
-        probe: ProbeId,
+        errand: Errand,
         checked: Arc<Checked>,
-        look: LookNote,
+        mut look: LookNote,
         flicker: Flicker,
         settings: &Settings,
     ) -> Self {
         let close = CLOSE.max((settings.politeness.gap + settings.chronon) * 2);
-        Self { source, probe, checked, look, flicker, close }
+        // Most looks leave no note. Close looks that follow a change count from the look before it, which is noted.
+        if look.confirming.is_none() {
+            look.last_look = errand.last_look.or(look.last_look);
+        }
+        Self { source: errand.source, probe: errand.probe, checked, look, flicker, close }
     }
 
     /// What to ask the server for.
@@ -93,6 +94,8 @@ pub struct Taken {
     pub finding: Finding,
     /// What to leave for the next look.
     pub look: LookNote,
+    /// Whether the stored note says the same already, but for the time.
+    pub is_noted: bool,
     /// How the source fares; `None` leaves its state.
     pub health: Option<(Health, String)>,
     /// Bytes of the body.
@@ -162,6 +165,7 @@ pub fn given_up(job: &Job, failure: Failure, at: Time) -> Taken {
 
 fn unchanged(job: &Job, fetched: &Fetched, courtesy: politeness::Outcome, at: Time) -> Taken {
     let look = LookNote { confirming: None, ..seen_at(&job.look, fetched, at) };
+    let is_noted = LookNote { last_look: job.look.last_look, ..look.clone() } == job.look;
     let mut capture = Capture::bare(job.source, job.probe, at, Outcome::Unchanged);
     if job.flicker.is_learned() {
         capture.notes.extend(flicker_note(&job.flicker.clone().stayed_the_same()));
@@ -171,6 +175,7 @@ fn unchanged(job: &Job, fetched: &Fetched, courtesy: politeness::Outcome, at: Ti
         courtesy,
         finding: Finding::Seen { seen: Seen::Unchanged, follow_up: FollowUp::None },
         look,
+        is_noted,
         health: Some((Health::Well, moved(fetched).unwrap_or_default())),
         n_bytes: fetched.sent_bytes,
         way: way(fetched),

@@ -10,6 +10,7 @@
 mod begin;
 mod finish;
 mod hosts;
+mod noting;
 mod robots;
 mod sources;
 mod tell;
@@ -28,14 +29,15 @@ use dunlin_net::{Error as NetError, Fetched};
 use dunlin_sched::model::Seen;
 use dunlin_sched::watch::journal::{Entry, Journaled};
 use dunlin_sched::watch::{self, Choice, HostIdx, Input, Pace};
-use dunlin_store::{Capture, NewDecision, ProbeId, Recorded, SourceId};
+use dunlin_store::{Capture, NewDecision, Note, ObservationId, ProbeId, Recorded, SourceId};
 use url::Url;
 
-use crate::capture::{FollowUp, Taken};
+use crate::capture::{Errand, FollowUp, Taken};
 use crate::joining::Joining;
 use crate::{Figures, Health, RobotsRule, Settings};
 
 use hosts::Hosts;
+use noting::Noting;
 use sources::Sources;
 use trouble::Trouble;
 use usage::Usage;
@@ -101,12 +103,7 @@ pub enum Event {
 #[derive(Debug)]
 pub enum Command {
     /// Probe a source: read what is stored about it, fetch, read; then [`Event::Taken`].
-    Probe {
-        /// Under this number.
-        probe: ProbeId,
-        /// Which source.
-        source: SourceId,
-    },
+    Probe(Errand),
     /// Fetch a robots.txt; then [`Event::Robots`].
     FetchRobots {
         /// Where.
@@ -125,6 +122,13 @@ pub enum Write {
     Journal(Vec<NewDecision>),
     /// What is remembered of places.
     Politeness(Vec<dunlin_store::Politeness>),
+    /// What was learned of sources.
+    Notes {
+        /// For each.
+        notes: Vec<(SourceId, Note)>,
+        /// With these, all that was learned up to here is noted.
+        until: Option<ObservationId>,
+    },
 }
 
 /// A probe from decision to commit.
@@ -140,8 +144,17 @@ struct Flight {
 
 #[derive(Debug)]
 enum Ending {
-    Looked { seen: Seen, at: Time, follow_up: FollowUp },
-    Failed { not_before: Time, failures: u32 },
+    /// `is_noted`: what was learned from it is stored along with it.
+    Looked {
+        seen: Seen,
+        at: Time,
+        follow_up: FollowUp,
+        is_noted: bool,
+    },
+    Failed {
+        not_before: Time,
+        failures: u32,
+    },
 }
 
 /// Why a source cannot be asked for.
@@ -178,6 +191,7 @@ pub struct Control {
     flights: BTreeMap<ProbeId, Flight>,
     next_probe: u64,
     journal: JournalState,
+    noting: Noting,
     trouble: Trouble,
     usage: Usage,
     figures: Figures,
@@ -220,6 +234,7 @@ impl Control {
             flights: BTreeMap::new(),
             next_probe: first_probe,
             journal: JournalState::default(),
+            noting: Noting::default(),
             trouble: Trouble::default(),
             usage: Usage::default(),
             figures: Figures::default(),
@@ -345,6 +360,7 @@ impl Control {
             self.choices = choices;
         }
         self.write_journal(now, commands);
+        self.write_notes(now, commands);
     }
 
     /// Whether not even what was decided may be begun.
@@ -386,8 +402,14 @@ impl Control {
         }
     }
 
+    /// Hands all that is not written to the writer, because this is the end.
+    pub fn flush(&mut self, now: Time, commands: &mut Vec<Command>) {
+        self.flush_journal(now, commands);
+        self.flush_notes(now, commands);
+    }
+
     /// Hands all that is not written of the journal to the writer.
-    pub fn flush_journal(&mut self, now: Time, commands: &mut Vec<Command>) {
+    fn flush_journal(&mut self, now: Time, commands: &mut Vec<Command>) {
         let mut entries = std::mem::take(&mut self.journal.entries);
         entries.extend(self.watch.take_entries());
         let mut rows = crate::journal::rows_of(now, &entries);

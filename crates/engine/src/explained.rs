@@ -9,7 +9,7 @@ use dunlin_store::{Source, SourceId, Store};
 
 use crate::control::{Control, Event};
 use crate::handle::stored_budget;
-use crate::joining::Joining;
+use crate::joining::{Joining, Unnoted};
 use crate::{Error, Settings};
 
 /// Everything there is to say about one source.
@@ -238,7 +238,7 @@ pub fn explain_stored(
     now: Time,
 ) -> Result<Explained, Error> {
     let source = store.source(id)?.ok_or(Error::NoSuchSource(id))?;
-    let joining = Joining::load(store, &source, settings)?;
+    let joining = Joining::load(store, &source, settings, &Unnoted::read(store)?)?;
     let budget = stored_budget(store)?.unwrap_or(settings.budget);
     let mut control = Control::new(Arc::new(settings.clone()), budget, 0);
     control.restore_politeness(&store.politeness()?);

@@ -10,7 +10,7 @@ use tokio::sync::{RwLock, mpsc, oneshot, watch};
 
 use crate::control::Unwanted;
 use crate::explained::Explained;
-use crate::joining::Joining;
+use crate::joining::{Joining, Unnoted};
 use crate::{BudgetReport, Error, Figures, Health, Settings, recipe};
 
 /// The name under which a budget set while running is stored.
@@ -63,7 +63,7 @@ impl Handle {
                 .with_store(move |store, settings| {
                     let id = store.add_source(source)?;
                     let source = store.source(id)?.ok_or(Error::NoSuchSource(id))?;
-                    let joining = Joining::load(store, &source, settings)?;
+                    let joining = Joining::load(store, &source, settings, &Unnoted::default())?;
                     Ok((source, joining))
                 })
                 .await?;
@@ -87,7 +87,7 @@ impl Handle {
                         recipe::check(&wanted, settings)?;
                     }
                     let source = store.edit_source(id, edit)?;
-                    let joining = Joining::load(store, &source, settings)?;
+                    let joining = Joining::load(store, &source, settings, &Unnoted::default())?;
                     Ok((source, joining))
                 })
                 .await?;

@@ -1,12 +1,16 @@
 //! A source as it comes to be watched: what its user said and what is remembered of it, in the few words that control
 //! keeps in memory for each.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use dunlin_core::Time;
 use dunlin_sched::model::Model;
 use dunlin_sched::value::ValueModel;
-use dunlin_store::{DecisionQuery, Source, SourceId, SourceQuery, SourceState, Store};
+use dunlin_store::{
+    DecisionQuery, ObservationId, ObservationQuery, Outcome, Source, SourceId, SourceQuery, SourceState,
+    Store,
+};
 use url::Url;
 
 use crate::memory::Memory;
@@ -61,13 +65,19 @@ pub struct Known {
 
 impl Joining {
     /// Reads what is remembered of a stored source.
-    pub fn load(store: &dyn Store, source: &Source, settings: &Settings) -> Result<Self, Error> {
+    pub fn load(
+        store: &dyn Store,
+        source: &Source,
+        settings: &Settings,
+        unnoted: &Unnoted,
+    ) -> Result<Self, Error> {
         let (id, state) = (source.id, source.state.clone());
         let checked = match understand(&source.spec, settings) {
             Ok(checked) => checked,
             Err(error) => return Ok(Self { id, state, plan: Plan::LeaveOut { reason: error.to_string() } }),
         };
-        let memory = Memory::load(store, source.id, &source.spec, settings.prior)?;
+        let mut memory = Memory::load(store, source.id, &source.spec, settings.prior)?;
+        unnoted.of(id).for_each(|at| memory.catch_up(at));
         let known = Box::new(Known {
             url: checked.url,
             value: checked.value,
@@ -83,13 +93,50 @@ impl Joining {
     }
 }
 
+/// Looks that showed nothing new, and that a run which ended suddenly had not put into its notes yet.
+#[derive(Debug, Default)]
+pub struct Unnoted(BTreeMap<SourceId, Vec<Time>>);
+
+impl Unnoted {
+    /// Reads all of them.
+    pub fn read(store: &dyn Store) -> Result<Self, Error> {
+        let mut looks = Self::default();
+        let mut after = noted_until(store)?;
+        loop {
+            let page = store.observations(&ObservationQuery { source: None, after, limit: PAGE })?;
+            let Some(last) = page.last() else { return Ok(looks) };
+            after = Some(last.id);
+            for look in page.into_iter().filter(|look| look.outcome == Outcome::Unchanged) {
+                looks.0.entry(look.source).or_default().push(look.at);
+            }
+        }
+    }
+
+    fn of(&self, source: SourceId) -> impl Iterator<Item = Time> {
+        self.0.get(&source).into_iter().flatten().copied()
+    }
+}
+
+/// The setting that says up to which observation all is in the notes.
+const NOTED_UNTIL: &str = "noted_until";
+
+fn noted_until(store: &dyn Store) -> Result<Option<ObservationId>, Error> {
+    let stored = store.setting(NOTED_UNTIL)?;
+    Ok(stored.and_then(|number| number.parse().ok()).map(ObservationId))
+}
+
+/// Stores up to which observation all is in the notes.
+pub(crate) fn set_noted_until(store: &dyn Store, until: ObservationId) -> Result<(), dunlin_store::Error> {
+    store.set_setting(NOTED_UNTIL, Some(until.to_string()))
+}
+
 /// Whether a run before this one may have used `store`.
 pub fn has_been_used(store: &dyn Store) -> Result<bool, Error> {
     let has_sources = !store.sources(&SourceQuery::first(1))?.is_empty();
     Ok(has_sources || !store.decisions(&DecisionQuery::first(1))?.is_empty())
 }
 
-/// How many sources are read at a time when starting.
+/// How many sources, or looks, are read at a time when starting.
 const PAGE: u32 = 1000;
 
 /// Reads all sources, a page at a time, so that starting needs no more memory than running.
@@ -98,13 +145,14 @@ pub fn load_all(
     settings: &Settings,
     mut join: impl FnMut(Vec<Joining>),
 ) -> Result<(), Error> {
+    let unnoted = Unnoted::read(store)?;
     let mut after = None;
     loop {
         let sources = store.sources(&SourceQuery { after, ..SourceQuery::first(PAGE) })?;
         let Some(last) = sources.last() else { return Ok(()) };
         after = Some(last.id);
         let joining: Result<Vec<Joining>, Error> =
-            sources.iter().map(|source| Joining::load(store, source, settings)).collect();
+            sources.iter().map(|source| Joining::load(store, source, settings, &unnoted)).collect();
         join(joining?);
     }
 }

@@ -251,9 +251,9 @@ impl Running {
     fn execute(&mut self, command: Command) {
         match command {
             Command::Write(write) => self.unsent.push_back(write),
-            Command::Probe { probe, source } => {
-                let task = self.tasks.spawn(self.fetching.clone().probe(probe, source));
-                self.work.insert(task.id(), Work::Probe(probe));
+            Command::Probe(errand) => {
+                let task = self.tasks.spawn(self.fetching.clone().probe(errand));
+                self.work.insert(task.id(), Work::Probe(errand.probe));
             }
             Command::FetchRobots { url } => {
                 let task = self.tasks.spawn(self.fetching.clone().robots(url.clone()));
@@ -344,7 +344,7 @@ impl Running {
         let abandoned = self.tasks.len();
         self.tasks.abort_all();
         let mut commands = Vec::new();
-        self.control.flush_journal(wall_clock(), &mut commands);
+        self.control.flush(wall_clock(), &mut commands);
         commands.into_iter().for_each(|command| self.execute(command));
         let sender = self.to_write.take();
         let unsent = std::mem::take(&mut self.unsent);

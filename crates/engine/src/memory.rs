@@ -6,15 +6,17 @@
 use dunlin_core::Time;
 use dunlin_extract::{Flicker, Item};
 use dunlin_net::Validators;
-use dunlin_sched::model::{Model, Prior};
+use dunlin_sched::model::{Look, Model, Prior, Seen};
 use dunlin_store::{ContentHash, ItemScope, NewItem, NewSource, Note, SourceId, Store};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::capture::Previous;
 
-/// The first byte of every note: the form of what follows.
+/// The first byte of a note: the form of what follows.
 const FORM: u8 = 1;
+/// The form of notes of what is learned. The first one had no time.
+const LEARNED_FORM: u8 = 2;
 
 const LOOK: &str = "look";
 const FLICKER: &str = "flicker";
@@ -55,6 +57,15 @@ pub fn spec_of(source: &NewSource) -> u64 {
     hash.iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
+/// What is learned from looks, of which most leave nothing else to remember.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Learned {
+    /// The last look that it was learned from.
+    pub last_look: Option<Time>,
+    /// How the source changes.
+    pub model: Model,
+}
+
 /// All notes about a source.
 #[derive(Debug, Clone)]
 pub struct Memory {
@@ -76,7 +87,7 @@ impl Memory {
     ) -> Result<Self, dunlin_store::Error> {
         let spec = spec_of(source);
         let notes = store.notes(id)?;
-        let look = decode::<LookNote>(&notes, LOOK).filter(|look| look.spec == spec);
+        let look = decode::<LookNote>(&notes, LOOK, FORM).filter(|look| look.spec == spec);
         let fresh = Self {
             look: LookNote { spec, ..LookNote::default() },
             flicker: Flicker::default(),
@@ -84,44 +95,57 @@ impl Memory {
         };
         Ok(match look {
             None => fresh,
-            Some(look) => Self {
-                look,
-                flicker: decode(&notes, FLICKER).unwrap_or(fresh.flicker),
-                model: decode(&notes, MODEL).unwrap_or(fresh.model),
-            },
+            Some(look) => {
+                let learned = decode::<Learned>(&notes, MODEL, LEARNED_FORM);
+                let last_look = look.last_look.max(learned.as_ref().and_then(|learned| learned.last_look));
+                Self {
+                    look: LookNote { last_look, ..look },
+                    flicker: decode(&notes, FLICKER, FORM).unwrap_or(fresh.flicker),
+                    model: learned.map_or(fresh.model, |learned| learned.model),
+                }
+            }
         })
+    }
+
+    /// Learns from a look that showed nothing new and is not among the notes yet.
+    pub fn catch_up(&mut self, at: Time) {
+        let since = self.look.last_look;
+        if since.is_some_and(|last| at > last) {
+            self.model.observe(&Look { since, at, seen: Seen::Unchanged });
+            self.look.last_look = Some(at);
+        }
     }
 }
 
 /// The note of what a look leaves.
 pub fn look_note(look: &LookNote) -> Option<Note> {
-    encode(LOOK, look)
+    encode(LOOK, FORM, look)
 }
 
 /// The note of what flickers.
 pub fn flicker_note(flicker: &Flicker) -> Option<Note> {
-    encode(FLICKER, flicker)
+    encode(FLICKER, FORM, flicker)
 }
 
 /// What is known of the flicker according to these notes, if it is among them.
 pub(crate) fn flicker_in(notes: &[Note]) -> Option<Flicker> {
-    decode(notes, FLICKER)
+    decode(notes, FLICKER, FORM)
 }
 
-/// The note of how the source changes.
-pub fn model_note(model: &Model) -> Option<Note> {
-    encode(MODEL, model)
+/// The note of what is learned.
+pub fn learned_note(learned: &Learned) -> Option<Note> {
+    encode(MODEL, LEARNED_FORM, learned)
 }
 
-fn encode<T: Serialize>(name: &str, value: &T) -> Option<Note> {
-    let value = postcard::to_extend(value, vec![FORM]).ok()?;
+fn encode<T: Serialize>(name: &str, form: u8, value: &T) -> Option<Note> {
+    let value = postcard::to_extend(value, vec![form]).ok()?;
     Some(Note { name: name.to_owned(), value })
 }
 
-fn decode<T: DeserializeOwned>(notes: &[Note], name: &str) -> Option<T> {
+fn decode<T: DeserializeOwned>(notes: &[Note], name: &str, expected: u8) -> Option<T> {
     let note = notes.iter().find(|note| note.name == name)?;
     let (form, rest) = note.value.split_first()?;
-    (*form == FORM).then(|| postcard::from_bytes(rest).ok()).flatten()
+    (*form == expected).then(|| postcard::from_bytes(rest).ok()).flatten()
 }
 
 /// An item as it is stored. JSON, since an item leaves out what it does not have.

@@ -1,23 +1,23 @@
 //! The parts of a probe that touch the store, on whatever thread the driver runs them. The same for both drivers.
 
+use std::sync::Arc;
+
 use dunlin_core::{Fault, Time};
 use dunlin_net::Fetched;
-use dunlin_store::{ProbeId, SourceId, Store};
+use dunlin_store::Store;
 
-use crate::capture::{self, Failure, Job, Previous, Step, Taken};
+use crate::capture::{self, Errand, Failure, Job, Previous, Step, Taken};
 use crate::memory::{self, Memory};
+use crate::recipe::understand;
 use crate::{Error, Settings};
 
 /// Reads what a probe needs: the source, and what the last look left.
-pub(crate) fn prepare(
-    store: &dyn Store,
-    settings: &Settings,
-    id: SourceId,
-    probe: ProbeId,
-) -> Result<Job, Error> {
+pub(crate) fn prepare(store: &dyn Store, settings: &Settings, errand: Errand) -> Result<Job, Error> {
+    let id = errand.source;
     let source = store.source(id)?.ok_or(Error::NoSuchSource(id))?;
     let memory = Memory::load(store, id, &source.spec, settings.prior)?;
-    Job::new(id, probe, &source.spec, memory.look, memory.flicker, settings)
+    let checked = Arc::new(understand(&source.spec, settings)?);
+    Ok(Job::new(errand, checked, memory.look, memory.flicker, settings))
 }
 
 /// Makes of an answer what is to be stored and learned.

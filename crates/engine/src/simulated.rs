@@ -10,13 +10,13 @@ use std::time::Duration;
 
 use dunlin_core::{Fault, Time};
 use dunlin_net::{Error as NetError, Fetched, Request};
-use dunlin_store::{NewSource, ProbeId, SourceEdit, SourceId, Store};
+use dunlin_store::{NewSource, SourceEdit, SourceId, Store};
 use url::Url;
 
-use crate::capture::{Failure, Job, given_up};
+use crate::capture::{Errand, Failure, Job, given_up};
 use crate::control::{Command, Control, Event, Unwanted};
 use crate::handle::stored_budget;
-use crate::joining::{Joining, has_been_used, load_all};
+use crate::joining::{Joining, Unnoted, has_been_used, load_all};
 use crate::probe::{digest, panic_message, prepare};
 use crate::writing::Backlog;
 use crate::{Error, Explained, Figures, Health, Pace, Settings, recipe};
@@ -114,7 +114,7 @@ impl<W: World> Simulation<W> {
 
     fn join(&mut self, id: SourceId) -> Result<(), Error> {
         let source = self.store.source(id)?.ok_or(Error::NoSuchSource(id))?;
-        let joining = Joining::load(&*self.store, &source, &self.settings)?;
+        let joining = Joining::load(&*self.store, &source, &self.settings, &Unnoted::default())?;
         self.happen(Event::Joined(vec![joining]));
         self.plan_tick(self.now);
         Ok(())
@@ -206,7 +206,7 @@ impl<W: World> Simulation<W> {
                     self.backlog.push(write);
                     has_writes = true;
                 }
-                Command::Probe { probe, source } => self.probe(probe, source),
+                Command::Probe(errand) => self.probe(errand),
                 Command::FetchRobots { url } => {
                     let request = Request::new(url.clone());
                     let Answered { latency, result } = self.world.answer(&request, self.now);
@@ -219,9 +219,9 @@ impl<W: World> Simulation<W> {
         }
     }
 
-    fn probe(&mut self, probe: ProbeId, source: SourceId) {
-        let prepared =
-            catch_unwind(AssertUnwindSafe(|| prepare(&*self.store, &self.settings, source, probe)));
+    fn probe(&mut self, errand: Errand) {
+        let probe = errand.probe;
+        let prepared = catch_unwind(AssertUnwindSafe(|| prepare(&*self.store, &self.settings, errand)));
         let job = match prepared {
             Ok(Ok(job)) => job,
             Ok(Err(error)) => return self.happen(Event::Dropped { probe, reason: error.to_string() }),
@@ -278,7 +278,7 @@ impl<W: World> Simulation<W> {
             self.run_until(at);
         }
         let mut commands = Vec::new();
-        self.control.flush_journal(self.clock(), &mut commands);
+        self.control.flush(self.clock(), &mut commands);
         for command in commands {
             if let Command::Write(write) = command {
                 self.backlog.push(write);

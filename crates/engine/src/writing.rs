@@ -8,9 +8,10 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use dunlin_core::Retry;
-use dunlin_store::{Capture, Store};
+use dunlin_store::{Capture, Note, ObservationId, SourceId, Store};
 
 use crate::control::{Event, Write};
+use crate::joining::set_noted_until;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
@@ -76,6 +77,7 @@ impl Backlog {
                 result
             }
             Some(Write::Politeness(places)) => store.remember_politeness(places.clone()),
+            Some(Write::Notes { notes, until }) => write_notes(store, notes, *until),
             Some(Write::Capture(_)) | None => Ok(()),
         };
         match result {
@@ -83,7 +85,7 @@ impl Backlog {
             result => {
                 self.waiting.pop_front();
                 if let Err(error) = result {
-                    tracing::error!(%error, "part of the journal could not be stored");
+                    tracing::error!(%error, "part of the journal or of the notes could not be stored");
                 }
                 Ok(())
             }
@@ -125,6 +127,18 @@ impl Backlog {
         }
         trouble.map_or(Ok(()), Err)
     }
+}
+
+/// Notes first, then that they are there.
+fn write_notes(
+    store: &dyn Store,
+    notes: &[(SourceId, Note)],
+    until: Option<ObservationId>,
+) -> Result<(), dunlin_store::Error> {
+    if !notes.is_empty() {
+        store.remember_notes(notes.to_vec())?;
+    }
+    until.map_or(Ok(()), |until| set_noted_until(store, until))
 }
 
 /// Whether the store may take later what it does not take now. One that was closed says nothing about what it was given.

@@ -4,7 +4,8 @@
 //! Invariant: a page has as many rows as were asked for, unless there are no more.
 
 use dunlin_store::{
-    Change, ChangeQuery, Cursor, Decision, DecisionId, DecisionQuery, Error as StoreError, SourceId, Store,
+    Change, ChangeQuery, Cursor, Decision, DecisionId, DecisionQuery, Error as StoreError, Order, SourceId,
+    Store,
 };
 
 /// Rows read at a time.
@@ -60,38 +61,14 @@ pub(crate) fn last_decisions(
     source: Option<SourceId>,
     n_last: u32,
 ) -> Result<(Vec<Decision>, Option<DecisionId>), StoreError> {
-    let query = |after: i64, limit: u32| DecisionQuery {
-        source,
-        after: Some(DecisionId(after)),
-        ..DecisionQuery::first(limit)
-    };
-    let Some(oldest) = store.decisions(&query(0, 1))?.first().map(|row| row.id.0) else {
-        return Ok((Vec::new(), None));
-    };
-    let newest = newest(oldest, |after| Ok(!store.decisions(&query(after, 1))?.is_empty()))?;
-    let decisions = last(newest, oldest - 1, n_last, |after| {
-        let mut page = store.decisions(&query(after, PAGE))?;
-        let next = page.last().filter(|_| page.len() == PAGE as usize).map(|row| row.id.0);
-        page.retain(|row| row.decision.source.is_some());
-        Ok((page, next))
-    })?;
-    Ok((decisions, Some(DecisionId(newest))))
-}
-
-/// The largest number in use, from one that is, and whether there is any above another.
-fn newest(known: i64, mut has_above: impl FnMut(i64) -> Result<bool, StoreError>) -> Result<i64, StoreError> {
-    let (mut low, mut step) = (known, 1);
-    while has_above(low + step)? {
-        low += step;
-        step *= 2;
-    }
-    // Something is above `low - 1`, and nothing above `high`.
-    let mut high = low + step;
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if has_above(middle)? { low = middle + 1 } else { high = middle }
-    }
-    Ok(high)
+    let newest =
+        |source, limit| DecisionQuery { source, order: Order::NewestFirst, ..DecisionQuery::first(limit) };
+    let (mut decisions, _) = decisions(store, newest(source, n_last))?;
+    decisions.reverse();
+    // Asked last and without the source: what is decided from now on comes after it.
+    let last_of_all = store.decisions(&newest(None, 1))?.pop().map(|row| row.id);
+    let last_shown = decisions.last().map(|row| row.id);
+    Ok((decisions, last_shown.or(last_of_all)))
 }
 
 /// The last rows up to `newest`, looked for further and further back; `read` gives those after a number, a page at a
@@ -124,14 +101,6 @@ fn last<T>(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_newest_number_is_found_over_gaps() {
-        for numbers in [vec![1], vec![5, 6, 900], (1..=64).collect(), vec![2, 1_000_000]] {
-            let newest_of = |known| newest(known, |after| Ok(numbers.iter().any(|number| *number > after)));
-            assert_eq!(newest_of(numbers[0]).unwrap(), *numbers.last().unwrap(), "{numbers:?}");
-        }
-    }
 
     #[test]
     fn the_last_rows_are_found_over_gaps() {

@@ -2,14 +2,15 @@
 
 use dunlin_core::Time;
 
-use crate::{Cursor, Error, Fault, ProbeId, SourceId, SourceState, VersionId};
+use crate::{Cursor, Error, Fault, ObservationId, ProbeId, SourceId, SourceState, VersionId};
 
 /// The largest content of one version. Larger pages are cut or refused before they come here; the limit keeps a
 /// delta's window and a row within what every reader can hold.
 pub const MAX_CONTENT_BYTES: usize = 64 << 20;
 
 /// Everything that one probe of one source gives to keep. Recording it is one transaction: afterwards all of it is
-/// there, or nothing. Recording it again under the same probe changes nothing and gives the first answer.
+/// there, or nothing. Recording it again under the same probe changes nothing and gives the first answer;
+/// a capture that brought nothing at all may be forgotten for that after a thousand others.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Capture {
     /// The source probed.
@@ -168,6 +169,8 @@ pub struct Politeness {
 /// What came of recording a capture.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recorded {
+    /// Its number among the observations.
+    pub observation: ObservationId,
     /// The version that holds the content now: a new one, or the newest one if its content was the same.
     pub version: Option<VersionId>,
     /// The places of its changes, first and last; `None` when it had none.

@@ -26,12 +26,23 @@ pub struct Decision {
     pub decision: NewDecision,
 }
 
-/// Which decisions to list, in the order in which they were written.
+/// From which end to list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// In the order in which they were written.
+    OldestFirst,
+    /// The other way round.
+    NewestFirst,
+}
+
+/// Which decisions to list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DecisionQuery {
     /// Only those about this source.
     pub source: Option<SourceId>,
-    /// Those after this one; the last of a page asks for the next page.
+    /// From which end.
+    pub order: Order,
+    /// Those that follow this one in that order; the last of a page asks for the next page.
     pub after: Option<DecisionId>,
     /// Only those taken at this time or later.
     pub since: Option<Time>,
@@ -44,6 +55,6 @@ pub struct DecisionQuery {
 impl DecisionQuery {
     /// The first `limit` decisions of all.
     pub const fn first(limit: u32) -> Self {
-        Self { source: None, after: None, since: None, until: None, limit }
+        Self { source: None, order: Order::OldestFirst, after: None, since: None, until: None, limit }
     }
 }

@@ -64,7 +64,7 @@ pub use history::{
     Change, ChangeQuery, Item, ItemScope, ObservationQuery, StoredObservation, Version, VersionQuery,
 };
 pub use identity::{ContentHash, Cursor, DecisionId, MessageId, ObservationId, ProbeId, SourceId, VersionId};
-pub use journal::{Decision, DecisionQuery, NewDecision};
+pub use journal::{Decision, DecisionQuery, NewDecision, Order};
 pub use outbox::{Lease, Message, Receipt};
 pub use source::{Health, NewSource, Source, SourceEdit, SourceQuery, SourceState};
 pub use sqlite::{Durability, SqliteOptions, SqliteStore};

@@ -8,7 +8,9 @@ mod history;
 mod items;
 mod journal;
 mod lock;
+mod looks;
 mod migrate;
+mod numbering;
 mod open;
 mod outbox;
 mod packing;
@@ -25,7 +27,7 @@ use std::path::{Path, PathBuf};
 use dunlin_core::Time;
 use rusqlite::Connection;
 
-use self::captures::Prepared;
+use self::captures::{Recording, in_order};
 use self::lock::DirectoryLock;
 use self::readers::Readers;
 use self::writer::Writer;
@@ -98,13 +100,13 @@ impl Store for SqliteStore {
     }
 
     fn record_captures(&self, captures: Vec<Capture>) -> Vec<Result<Recorded, Error>> {
-        let submit = |capture: Capture| -> Result<_, Error> {
-            let prepared = Prepared::new(capture)?;
-            Ok(self.writer()?.submit(move |connection| prepared.record(connection)))
+        let writer = match self.writer() {
+            Ok(writer) => writer,
+            Err(error) => return captures.iter().map(|_| Err(error.clone())).collect(),
         };
         // All are queued before the first is waited for, so that they share transactions.
-        let pending: Vec<_> = captures.into_iter().map(submit).collect();
-        pending.into_iter().map(|pending| pending?.wait()).collect()
+        let pending: Vec<_> = in_order(captures).into_iter().map(|part| part.submit(writer)).collect();
+        pending.into_iter().flat_map(Recording::wait).collect()
     }
 
     fn changes(&self, query: &ChangeQuery) -> Result<Vec<Change>, Error> {
@@ -135,6 +137,10 @@ impl Store for SqliteStore {
         self.read(|connection| remembered::notes(connection, source))
     }
 
+    fn remember_notes(&self, notes: Vec<(SourceId, Note)>) -> Result<(), Error> {
+        self.write(move |connection| remembered::set_notes_of(connection, &notes))
+    }
+
     fn observations(&self, query: &ObservationQuery) -> Result<Vec<StoredObservation>, Error> {
         self.read(|connection| history::observations(connection, query))
     }
@@ -148,7 +154,8 @@ impl Store for SqliteStore {
     }
 
     fn append_decisions(&self, decisions: Vec<NewDecision>) -> Result<(), Error> {
-        self.write(move |connection| journal::append(connection, &decisions))
+        let batches = journal::pack(&decisions)?;
+        self.write(move |connection| journal::append(connection, &batches))
     }
 
     fn decisions(&self, query: &DecisionQuery) -> Result<Vec<Decision>, Error> {

@@ -53,6 +53,9 @@ pub trait Store: Send + Sync {
     fn items(&self, source: SourceId, scope: ItemScope) -> Result<Vec<Item>, Error>;
     /// What is remembered about a source, by name.
     fn notes(&self, source: SourceId) -> Result<Vec<Note>, Error>;
+    /// Remembers something about sources outside a capture, all or none; what is about a source that is gone is passed
+    /// over.
+    fn remember_notes(&self, notes: Vec<(SourceId, Note)>) -> Result<(), Error>;
     /// Observations, in the order in which they were stored.
     fn observations(&self, query: &ObservationQuery) -> Result<Vec<StoredObservation>, Error>;
 
@@ -63,7 +66,7 @@ pub trait Store: Send + Sync {
 
     /// Writes decisions to the journal, all or none.
     fn append_decisions(&self, decisions: Vec<NewDecision>) -> Result<(), Error>;
-    /// Decisions, in the order in which they were written.
+    /// Lists decisions.
     fn decisions(&self, query: &DecisionQuery) -> Result<Vec<Decision>, Error>;
 
     /// Queues messages that no capture brings (a test of a hook), all or none. Their `change` must be `None`.

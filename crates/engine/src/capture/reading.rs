@@ -266,6 +266,7 @@ impl Reading<'_> {
             courtesy: politeness::Outcome::Fine,
             finding: Finding::Seen { seen, follow_up },
             look: self.look,
+            is_noted: false,
             health: Some((Health::Well, reason)),
             n_bytes: self.fetched.sent_bytes,
             way: super::way(self.fetched),

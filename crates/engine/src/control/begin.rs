@@ -12,7 +12,7 @@ use url::Url;
 
 use super::sources::url_of;
 use super::{Command, Control, Ending, Flight};
-use crate::capture::Failure;
+use crate::capture::{Errand, Failure};
 
 /// How long a probe waits for its host after robots.txt was read; one that asks for more is chosen again.
 const PATIENCE: Duration = Duration::from_mins(5);
@@ -161,13 +161,14 @@ impl Control {
     fn launch(&mut self, now: Time, probe: ProbeId, commands: &mut Vec<Command>) {
         self.note_reason(now, probe);
         let Some(flight) = self.flights.get(&probe) else { return };
-        let (source, host) = (flight.id, flight.host);
+        let (source, index, host) = (flight.id, flight.choice.source, flight.host);
         self.politeness.started(&flight.url, now);
         if self.settings.politeness.concurrent > 1 {
             // With one at a time the host is busy anyway, and held when the answer comes.
             self.hold_until(now, host, now.plus(self.settings.politeness.gap));
         }
-        commands.push(Command::Probe { probe, source });
+        let last_look = self.sources.get(index).and_then(|source| source.last_look);
+        commands.push(Command::Probe(Errand { probe, source, last_look }));
     }
 
     /// A look that robots.txt forbids is a failed one for which nobody was asked.

@@ -12,14 +12,14 @@ use url::Url;
 
 use super::{Command, Control, Ending, Write};
 use crate::capture::{Failure, Finding, FollowUp, Refusal, Taken};
-use crate::memory::{look_note, model_note};
+use crate::memory::{Learned, learned_note, look_note};
 
 /// The first pause after a refusal; it doubles up to the longest gap.
 const FIRST_REFUSAL: Duration = Duration::from_hours(1);
 
 impl Control {
     pub(super) fn taken(&mut self, now: Time, taken: Taken, commands: &mut Vec<Command>) {
-        let Taken { mut capture, courtesy, finding, mut look, health, n_bytes, way } = taken;
+        let Taken { mut capture, courtesy, finding, mut look, is_noted, health, n_bytes, way } = taken;
         let probe = capture.probe;
         let Some(flight) = self.flights.get(&probe) else { return };
         let (index, id, url, host) = (flight.choice.source, flight.id, flight.url.clone(), flight.host);
@@ -37,22 +37,25 @@ impl Control {
         let ending = match finding {
             Finding::Seen { seen, follow_up } => {
                 self.trouble.fine();
-                capture.notes.extend(self.model_after(index, last_look, capture.at, &seen));
+                if !is_noted {
+                    capture.notes.extend(self.learned_after(index, last_look, capture.at, &seen));
+                    capture.notes.extend(look_note(&look));
+                }
                 match capture.outcome {
                     Outcome::Changed => self.figures.changed += 1,
                     _ => self.figures.unchanged += 1,
                 }
-                Ending::Looked { seen, at: capture.at, follow_up }
+                Ending::Looked { seen, at: capture.at, follow_up, is_noted: !is_noted }
             }
             Finding::Failed(failure) => {
                 let ending = self.failure(now, &failure, failures, &url);
                 if let Ending::Failed { not_before, failures } = ending {
                     (look.not_before, look.failures) = (Some(not_before), failures);
                 }
+                capture.notes.extend(look_note(&look));
                 ending
             }
         };
-        capture.notes.extend(look_note(&look));
         capture.state = self.state_after(now, index, health);
         self.land(probe, ending, capture, commands);
     }
@@ -144,6 +147,7 @@ impl Control {
         let Some(flight) = self.flights.remove(&probe) else { return };
         let is_stored = match result {
             Ok(recorded) => {
+                self.noting.written(recorded.observation);
                 if recorded.repeated == Repeated::No {
                     let n_changes = recorded.cursors.map_or(0, |(first, last)| last.0 - first.0 + 1);
                     self.figures.changes += n_changes.unsigned_abs();
@@ -160,9 +164,10 @@ impl Control {
         };
         let rules = self.settings.politeness;
         let Some(source) = self.sources.same(flight.choice.source, flight.id) else { return };
-        let mut is_wanted = false;
+        let (mut is_wanted, mut is_unnoted) = (false, false);
         let input = match flight.ending {
-            Some(Ending::Looked { seen, at, follow_up }) if is_stored => {
+            Some(Ending::Looked { seen, at, follow_up, is_noted }) if is_stored => {
+                is_unnoted = !is_noted;
                 is_wanted = follow_up == FollowUp::Soon;
                 (source.last_look, source.not_before, source.failures) = (Some(at), None, 0);
                 Input::Looked { source: flight.choice.source, seen }
@@ -179,6 +184,9 @@ impl Control {
             }
         };
         self.tell(now, input);
+        if is_unnoted {
+            self.note_later(flight.choice.source);
+        }
         if is_wanted {
             self.tell(now, Input::Wanted { source: flight.choice.source });
         }
@@ -186,7 +194,7 @@ impl Control {
     }
 
     /// What the forecast will know once this look is stored, as a note to be stored with it.
-    fn model_after(
+    fn learned_after(
         &self,
         source: SourceIdx,
         since: Option<Time>,
@@ -195,7 +203,7 @@ impl Control {
     ) -> Option<dunlin_store::Note> {
         let mut model = self.watch.watch().model(source)?.clone();
         model.observe(&Look { since, at, seen: seen.clone() });
-        model_note(&model)
+        learned_note(&Learned { last_look: Some(at), model })
     }
 
     /// The state to store, if it is another one than before. It counts from when the health last became another one.

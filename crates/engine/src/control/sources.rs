@@ -22,6 +22,8 @@ pub(super) struct Source {
     pub(super) not_before: Option<Time>,
     pub(super) failures: u32,
     pub(super) is_watched: bool,
+    /// Whether something was learned of it that is in no note yet.
+    pub(super) is_unnoted: bool,
     pub(super) under_way: Option<ProbeId>,
     /// Words that came while it was under way, to be heeded when it is not.
     pub(super) next: Option<Box<Joining>>,
@@ -100,7 +102,7 @@ impl Sources {
 
 impl Control {
     /// A source joins, or is to be watched differently from now on.
-    pub(super) fn join(&mut self, now: Time, joining: Joining) {
+    pub(super) fn join(&mut self, now: Time, mut joining: Joining) {
         let before = self.sources.find(joining.id);
         if let Some(source) = before.and_then(|index| self.sources.get_mut(index))
             && source.under_way.is_some()
@@ -108,6 +110,9 @@ impl Control {
             // The look under way is about the old words; two at a time would be about both.
             source.next = Some(Box::new(joining));
             return;
+        }
+        if let Some(index) = before {
+            self.note_before(index, &mut joining);
         }
         if let Some(index) = before
             && self.sources.is_watched(index)
@@ -130,6 +135,7 @@ impl Control {
             not_before: known.as_ref().and_then(|known| self.not_before(now, known)),
             failures: known.as_ref().map_or(0, |known| known.failures),
             is_watched,
+            is_unnoted: false,
             under_way: None,
             next: None,
         };

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use dunlin_core::Fault;
 use dunlin_net::robots::MAX_BYTES;
 use dunlin_net::{Client, Request};
-use dunlin_store::{ProbeId, SourceId, Store};
+use dunlin_store::{ProbeId, Store};
 use tokio::sync::Semaphore;
 use tokio::task::{JoinError, spawn_blocking};
 use url::Url;
 
 use super::recent::{Recalled, Recent};
 use crate::Settings;
-use crate::capture::{Failure, Job, Step, first_step, given_up};
+use crate::capture::{Errand, Failure, Job, Step, first_step, given_up};
 use crate::control::Event;
 use crate::handle::wall_clock;
 use crate::probe::{digest, prepare, read};
@@ -62,12 +62,13 @@ impl Fetching {
         Self { store, settings, client, recent, readers: Arc::new(Semaphore::new(n_readers)) }
     }
 
-    pub(super) async fn probe(self, probe: ProbeId, source: SourceId) -> Done {
+    pub(super) async fn probe(self, errand: Errand) -> Done {
+        let Errand { probe, source, .. } = errand;
         let job = if let Some(Recalled { checked, look, flicker }) = self.recent.take(source, probe) {
-            Job::of_checked(source, probe, checked, look, flicker, &self.settings)
+            Job::new(errand, checked, look, flicker, &self.settings)
         } else {
             let (store, settings) = (Arc::clone(&self.store), Arc::clone(&self.settings));
-            let preparing = spawn_blocking(move || prepare(&*store, &settings, source, probe));
+            let preparing = spawn_blocking(move || prepare(&*store, &settings, errand));
             match preparing.await {
                 Ok(Ok(job)) => job,
                 Ok(Err(error)) => return Event::Dropped { probe, reason: error.to_string() }.into(),

@@ -139,6 +139,10 @@ impl Store for Ailing {
     fn notes(&self, source: SourceId) -> Result<Vec<Note>, Error> {
         self.inner.notes(source)
     }
+    fn remember_notes(&self, notes: Vec<(SourceId, Note)>) -> Result<(), Error> {
+        self.room()?;
+        self.inner.remember_notes(notes)
+    }
     fn observations(&self, query: &ObservationQuery) -> Result<Vec<StoredObservation>, Error> {
         self.inner.observations(query)
     }

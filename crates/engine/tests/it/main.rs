@@ -3,6 +3,7 @@
 
 mod faults; // what goes wrong outside, and that it stays outside
 mod given; // stores, settings, and a store that fails on demand
+mod learning; // what looks teach, and that it is not forgotten
 mod live; // the real clock, real sockets
 mod looks; // what a look makes of a page
 mod polite; // gaps, robots.txt, Retry-After

@@ -4,28 +4,84 @@ use dunlin_core::Time;
 use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::{Deserialize, Serialize};
 
+use super::looks::{self, Look};
+use super::writer::{Pending, Writer};
 use super::{contents, items, outbox, remembered, sources};
 use crate::{
-    Capture, ContentHash, Cursor, Error, Fault, NewChange, NewVersion, Outcome, Recorded, Repeated, SourceId,
-    VersionId,
+    Capture, ContentHash, Cursor, Error, Fault, NewChange, NewVersion, ObservationId, Outcome, Recorded,
+    Repeated, SourceId, VersionId,
 };
 
+/// A part of the captures that are recorded in one call.
+pub(super) enum Part {
+    Eventful(Box<Capture>),
+    /// One after the other, none of which brought anything.
+    Looks(Vec<Look>),
+}
+
+/// The captures as parts that can be stored one after the other.
+pub(super) fn in_order(captures: Vec<Capture>) -> Vec<Part> {
+    let mut parts = Vec::new();
+    for capture in captures {
+        match (Look::of(&capture), parts.last_mut()) {
+            (Some(look), Some(Part::Looks(looks))) => looks.push(look),
+            (Some(look), _) => parts.push(Part::Looks(vec![look])),
+            (None, _) => parts.push(Part::Eventful(Box::new(capture))),
+        }
+    }
+    parts
+}
+
+impl Part {
+    /// Queues it, prepared as far as that goes on the thread of the caller.
+    pub(super) fn submit(self, writer: &Writer) -> Recording {
+        match self {
+            Self::Eventful(capture) => match Prepared::new(*capture) {
+                Ok(prepared) => Recording::One(writer.submit(move |connection| prepared.record(connection))),
+                Err(error) => Recording::Refused(error),
+            },
+            Self::Looks(looks) => {
+                let size = looks.len();
+                Recording::Several(writer.submit(move |connection| looks::record(connection, &looks)), size)
+            }
+        }
+    }
+}
+
+/// Answers that will come.
+pub(super) enum Recording {
+    One(Pending<Recorded>),
+    Several(Pending<Vec<Result<Recorded, Error>>>, usize),
+    Refused(Error),
+}
+
+impl Recording {
+    /// Waits until all of it is on disk, or has failed; an answer for each capture.
+    pub(super) fn wait(self) -> Vec<Result<Recorded, Error>> {
+        match self {
+            Self::One(pending) => vec![pending.wait()],
+            Self::Several(pending, size) => pending.wait().unwrap_or_else(|error| vec![Err(error); size]),
+            Self::Refused(error) => vec![Err(error)],
+        }
+    }
+}
+
 /// A capture with what can be computed before the transaction begins.
-pub(super) struct Prepared {
+struct Prepared {
     capture: Capture,
     hash: Option<ContentHash>,
 }
 
 impl Prepared {
     /// Checks and hashes, on the thread of the caller.
-    pub(super) fn new(capture: Capture) -> Result<Self, Error> {
+    fn new(capture: Capture) -> Result<Self, Error> {
         capture.check()?;
         let hash = capture.version.as_ref().map(|version| ContentHash::of(&version.content));
         Ok(Self { capture, hash })
     }
 
     /// Stores it all, unless its probe is known.
-    pub(super) fn record(&self, connection: &Connection) -> Result<Recorded, Error> {
+    fn record(&self, connection: &Connection) -> Result<Recorded, Error> {
         let capture = &self.capture;
         if let Some(earlier) = earlier(connection, capture)? {
             return Ok(earlier);
@@ -52,22 +108,22 @@ impl Prepared {
             sources::set_state(connection, capture.source, state)?;
         }
         let ends = cursors.first().copied().zip(cursors.last().copied());
-        let recorded = Recorded { version, cursors: ends, repeated: Repeated::No };
-        add_observation(connection, capture, &recorded)?;
-        Ok(recorded)
+        let observation = add_observation(connection, capture, version, ends)?;
+        Ok(Recorded { observation, version, cursors: ends, repeated: Repeated::No })
     }
 }
 
 /// What the capture got when it was recorded before.
 fn earlier(connection: &Connection, capture: &Capture) -> Result<Option<Recorded>, Error> {
     let mut find = connection.prepare_cached(
-        "SELECT version, first_cursor, last_cursor FROM observation WHERE source = ?1 AND probe = ?2",
+        "SELECT version, first_cursor, last_cursor, id FROM observation WHERE source = ?1 AND probe = ?2",
     )?;
     let found = find
         .query_row(params![capture.source.0, capture.probe.0.cast_signed()], |row| {
             let first: Option<i64> = row.get(1)?;
             let last: Option<i64> = row.get(2)?;
             Ok(Recorded {
+                observation: ObservationId(row.get(3)?),
                 version: row.get::<_, Option<i64>>(0)?.map(VersionId),
                 cursors: first.zip(last).map(|(first, last)| (Cursor(first), Cursor(last))),
                 repeated: Repeated::Yes,
@@ -138,7 +194,12 @@ fn add_change(
     Ok(Cursor(connection.last_insert_rowid()))
 }
 
-fn add_observation(connection: &Connection, capture: &Capture, recorded: &Recorded) -> Result<(), Error> {
+fn add_observation(
+    connection: &Connection,
+    capture: &Capture,
+    version: Option<VersionId>,
+    cursors: Option<(Cursor, Cursor)>,
+) -> Result<ObservationId, Error> {
     let evidence: Vec<i64> = capture.evidence.iter().map(|time| time.micros()).collect();
     connection
         .prepare_cached(
@@ -151,11 +212,11 @@ fn add_observation(connection: &Connection, capture: &Capture, recorded: &Record
             capture.at.micros(),
             postcard::to_allocvec(&WrittenOutcome::from(&capture.outcome))?,
             postcard::to_allocvec(&evidence)?,
-            recorded.version.map(|version| version.0),
-            recorded.cursors.map(|(first, _)| first.0),
-            recorded.cursors.map(|(_, last)| last.0),
+            version.map(|version| version.0),
+            cursors.map(|(first, _)| first.0),
+            cursors.map(|(_, last)| last.0),
         ])?;
-    Ok(())
+    Ok(ObservationId(connection.last_insert_rowid()))
 }
 
 /// An outcome as it is on disk. Variants are numbered by their order: add at the end, never remove.

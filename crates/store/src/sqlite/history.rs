@@ -4,7 +4,7 @@ use dunlin_core::Time;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::captures::WrittenOutcome;
-use super::contents;
+use super::{contents, looks};
 use crate::{
     Change, ChangeQuery, ContentHash, Cursor, CursorRange, Error, NewChange, ObservationId, ObservationQuery,
     ProbeId, SourceId, StoredObservation, Version, VersionId, VersionQuery,
@@ -86,6 +86,14 @@ pub(super) fn observations(
     connection: &Connection,
     query: &ObservationQuery,
 ) -> Result<Vec<StoredObservation>, Error> {
+    let mut found = eventful(connection, query)?;
+    found.extend(looks::list(connection, query)?);
+    found.sort_by_key(|seen| seen.id);
+    found.truncate(query.limit as usize);
+    Ok(found)
+}
+
+fn eventful(connection: &Connection, query: &ObservationQuery) -> Result<Vec<StoredObservation>, Error> {
     let of = if query.source.is_some() { "source = ?1" } else { "?1 IS NULL" };
     let mut select = connection.prepare_cached(&format!(
         "SELECT id, source, probe, at, outcome, evidence FROM observation

@@ -26,12 +26,29 @@ pub(super) fn prune(writer: &Writer, retention: Retention) -> Result<Pruned, Err
             }
         }
     }
-    pruned.changes = rows(writer, "change", "cursor", "detected", retention.changes_before)?;
-    pruned.observations = rows(writer, "observation", "id", "at", retention.observations_before)?;
-    pruned.decisions = rows(writer, "decision", "id", "at", retention.decisions_before)?;
-    pruned.items = rows(writer, "item", "rowid", "left_at", retention.items_before)?;
+    pruned.changes = rows(writer, CHANGES, retention.changes_before)?;
+    pruned.observations = rows(writer, OBSERVATIONS, retention.observations_before)?;
+    pruned.observations += rows(writer, LOOKS, retention.observations_before)?;
+    pruned.decisions = rows(writer, DECISIONS, retention.decisions_before)?;
+    pruned.items = rows(writer, ITEMS, retention.items_before)?;
     Ok(pruned)
 }
+
+/// A table whose rows go by age.
+#[derive(Clone, Copy)]
+struct Aging {
+    table: &'static str,
+    key: &'static str,
+    time: &'static str,
+    /// How many things are in a row. Those of a batch go together, when the latest of them may.
+    size: &'static str,
+}
+
+const CHANGES: Aging = Aging { table: "change", key: "cursor", time: "detected", size: "1" };
+const OBSERVATIONS: Aging = Aging { table: "observation", key: "id", time: "at", size: "1" };
+const LOOKS: Aging = Aging { table: "look", key: "id", time: "at", size: "size" };
+const DECISIONS: Aging = Aging { table: "decision", key: "id", time: "at", size: "max(size, 1)" };
+const ITEMS: Aging = Aging { table: "item", key: "rowid", time: "left_at", size: "1" };
 
 struct Portion {
     versions: u64,
@@ -63,25 +80,22 @@ fn versions(connection: &Connection, retention: Retention, after: i64) -> Result
     Ok(portion)
 }
 
-/// Rows of `table` whose time lies before the limit, if there is one.
-fn rows(
-    writer: &Writer,
-    table: &'static str,
-    key: &'static str,
-    time: &'static str,
-    before: Option<Time>,
-) -> Result<u64, Error> {
+/// Rows whose time lies before the limit, if there is one.
+fn rows(writer: &Writer, aging: Aging, before: Option<Time>) -> Result<u64, Error> {
     let Some(before) = before else { return Ok(0) };
     let mut total = 0;
     loop {
         let removed = writer
             .submit(move |connection| {
+                let Aging { table, key, time, size } = aging;
                 let sql = format!(
                     "DELETE FROM {table} WHERE {key} IN
-                     (SELECT {key} FROM {table} WHERE {time} < ?1 ORDER BY {time} LIMIT ?2)"
+                     (SELECT {key} FROM {table} WHERE {time} < ?1 ORDER BY {time} LIMIT ?2) RETURNING {size}"
                 );
-                let removed = connection.prepare_cached(&sql)?.execute([before.micros(), ROWS_AT_ONCE])?;
-                Ok(removed as u64)
+                let mut remove = connection.prepare_cached(&sql)?;
+                let sizes = remove.query_map([before.micros(), ROWS_AT_ONCE], |row| row.get::<_, i64>(0))?;
+                let removed: i64 = sizes.sum::<Result<_, _>>()?;
+                Ok(removed.cast_unsigned())
             })
             .wait()?;
         total += removed;

@@ -15,6 +15,18 @@ pub(super) fn set_notes(connection: &Connection, source: SourceId, notes: &[Note
     Ok(())
 }
 
+/// Notes about several sources; those about sources that are gone are passed over.
+pub(super) fn set_notes_of(connection: &Connection, notes: &[(SourceId, Note)]) -> Result<(), Error> {
+    let mut set = connection.prepare_cached(
+        "INSERT INTO note (source, name, value) SELECT id, ?2, ?3 FROM source WHERE id = ?1
+         ON CONFLICT (source, name) DO UPDATE SET value = excluded.value",
+    )?;
+    for (source, note) in notes {
+        set.execute(params![source.0, note.name, note.value])?;
+    }
+    Ok(())
+}
+
 pub(super) fn notes(connection: &Connection, source: SourceId) -> Result<Vec<Note>, Error> {
     let mut select =
         connection.prepare_cached("SELECT name, value FROM note WHERE source = ?1 ORDER BY name")?;

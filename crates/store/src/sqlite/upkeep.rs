@@ -23,8 +23,9 @@ pub(super) fn statistics(connection: &Connection, file: &Path) -> Result<Statist
         stored_bytes: number("SELECT coalesce(sum(length(body)), 0) FROM content")?,
         items: number("SELECT count(*) FROM item")?,
         changes: number("SELECT count(*) FROM change")?,
-        observations: number("SELECT count(*) FROM observation")?,
-        decisions: number("SELECT count(*) FROM decision")?,
+        observations: number("SELECT count(*) FROM observation")?
+            + number("SELECT coalesce(sum(size), 0) FROM look")?,
+        decisions: number("SELECT coalesce(sum(max(size, 1)), 0) FROM decision")?,
         messages: number("SELECT count(*) FROM outbox")?,
         disk_bytes: on_disk(file) + on_disk(&beside(file, "-wal")) + on_disk(&beside(file, "-shm")),
         free_bytes: number("PRAGMA freelist_count")? * number("PRAGMA page_size")?,

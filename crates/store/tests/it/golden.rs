@@ -1,12 +1,14 @@
 //! Databases of every schema there has been, as texts of SQL. Each must open, be brought up to date, and read as it
 //! did. A new schema adds a file and a row here, and leaves the old ones alone.
 
-use dunlin_store::{Depth, ItemScope, SourceId, SourceQuery, SqliteStore, Store, VersionQuery};
+use dunlin_store::{
+    Depth, ItemScope, ObservationQuery, SourceId, SourceQuery, SqliteStore, Store, VersionQuery,
+};
 use rusqlite::Connection;
 
 use crate::given;
 
-const GOLDEN: &[&str] = &[include_str!("golden/0001.sql")];
+const GOLDEN: &[&str] = &[include_str!("golden/0001.sql"), include_str!("golden/0002.sql")];
 
 fn lay_out(sql: &str) -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();
@@ -46,6 +48,9 @@ fn every_one_opens_and_reads_as_it_did() {
         assert_eq!(store.notes(SourceId(1)).unwrap()[0].value, b"\"v3\"");
         assert_eq!(store.politeness().unwrap()[0].scope, "a.example");
         assert_eq!(store.setting("budget").unwrap().as_deref(), Some("{\"per_second\":1}"));
+        let all = ObservationQuery { source: Some(SourceId(1)), after: None, limit: 10 };
+        let probes: Vec<u64> = store.observations(&all).unwrap().iter().map(|seen| seen.probe.0).collect();
+        assert_eq!(probes[..3], [1, 2, 3]);
         let decisions = store.decisions(&dunlin_store::DecisionQuery::first(10)).unwrap();
         assert_eq!(decisions[0].decision.reason, "the price was met");
         let message = crate::contract::outbox::lease(&store, 1000).pop().unwrap();
@@ -87,6 +92,7 @@ fn what_the_newest_one_was_made_from() {
             vec![dunlin_store::Politeness { scope: "a.example".to_owned(), state: vec![1, 2, 3] }];
         store.record_capture(capture).unwrap();
     }
+    store.record_capture(given::probe(source, 4)).unwrap();
     store.set_setting("budget", Some("{\"per_second\":1}".to_owned())).unwrap();
     let decision = dunlin_store::NewDecision {
         at: given::time(3),

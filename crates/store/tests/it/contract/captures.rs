@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use dunlin_store::{
-    ChangeQuery, Cursor, CursorRange, Error, Fault, Health, ItemScope, NewChange, Note, ObservationQuery,
-    Outcome, Politeness, ProbeId, Repeated, Retention, SourceId, SourceState,
+    ChangeQuery, Cursor, CursorRange, Error, Fault, Health, ItemScope, NewChange, Note, ObservationId,
+    ObservationQuery, Outcome, Politeness, ProbeId, Repeated, Retention, SourceId, SourceState,
 };
 
 use super::Fresh;
@@ -202,6 +202,65 @@ pub(crate) fn observations_say_how_it_went(fresh: Fresh<'_>) {
     assert_eq!(rest.len(), 1);
     let of_a = store.observations(&query(Some(a), None)).unwrap();
     assert_eq!(of_a.iter().map(|seen| seen.probe.0).collect::<Vec<_>>(), [1, 3]);
+}
+
+pub(crate) fn looks_that_brought_nothing_are_observations_too(fresh: Fresh<'_>) {
+    const LOOKS: u64 = 700;
+    let store = fresh();
+    let a = store.add_source(given::source("a")).unwrap();
+    let b = store.add_source(given::source("b")).unwrap();
+    // A change now and then, a source that is not there, and many looks between them.
+    let captures: Vec<_> = (0..LOOKS)
+        .map(|number| match number % 300 {
+            100 => given::news(a, number, &number.to_le_bytes()),
+            200 => given::probe(SourceId(99), number),
+            _ => given::probe(if number % 2 == 0 { a } else { b }, number),
+        })
+        .collect();
+    let is_there = |number: &u64| number % 300 != 200;
+    let recorded = store.record_captures(captures);
+    for (number, recorded) in (0..).zip(&recorded) {
+        assert_eq!(recorded.is_ok(), is_there(&number), "{number}: {recorded:?}");
+    }
+    let read = |source| -> Vec<(ObservationId, u64)> {
+        let (mut found, mut after) = (Vec::new(), None);
+        loop {
+            let page = store.observations(&ObservationQuery { source, after, limit: 90 }).unwrap();
+            let Some(last) = page.last() else { return found };
+            after = Some(last.id);
+            found.extend(page.into_iter().map(|seen| (seen.id, seen.probe.0)));
+        }
+    };
+    let numbers: Vec<u64> = (0..LOOKS).filter(is_there).collect();
+    let all = read(None);
+    assert_eq!(all.iter().map(|(_, number)| *number).collect::<Vec<_>>(), numbers);
+    let told: Vec<ObservationId> = recorded.into_iter().flatten().map(|look| look.observation).collect();
+    assert_eq!(all.iter().map(|(id, _)| *id).collect::<Vec<_>>(), told);
+    assert_eq!(store.statistics().unwrap().observations, numbers.len() as u64);
+    let odd: Vec<u64> = numbers.iter().copied().filter(|number| number % 2 == 1).collect();
+    assert_eq!(read(Some(b)).into_iter().map(|(_, number)| number).collect::<Vec<_>>(), odd);
+
+    store.remove_source(b).unwrap();
+    assert_eq!(read(None).len(), numbers.len() - odd.len());
+    let old = Retention { observations_before: Some(time(1_000)), ..Retention::default() };
+    assert_eq!(store.prune(old).unwrap().observations, numbers.len() as u64);
+    assert_eq!(read(None), []);
+    // Numbers are not given again.
+    let next = store.record_capture(given::probe(a, 2_000)).unwrap();
+    assert!(next.observation > told[told.len() - 1]);
+}
+
+pub(crate) fn a_look_recorded_again_counts_once(fresh: Fresh<'_>) {
+    let store = fresh();
+    let a = store.add_source(given::source("a")).unwrap();
+    let b = store.add_source(given::source("b")).unwrap();
+    let first = store.record_capture(given::probe(a, 1)).unwrap();
+    let both = store.record_captures(vec![given::probe(a, 1), given::probe(b, 1), given::probe(b, 1)]);
+    let both: Vec<_> = both.into_iter().map(Result::unwrap).collect();
+    assert_eq!((first.repeated, both[0].repeated), (Repeated::No, Repeated::Yes));
+    assert_eq!((both[1].repeated, both[2].repeated), (Repeated::No, Repeated::Yes));
+    assert_eq!((both[0].observation, both[2].observation), (first.observation, both[1].observation));
+    assert_eq!(store.statistics().unwrap().observations, 2);
 }
 
 pub(crate) fn many_threads_lose_nothing_and_double_nothing(fresh: Fresh<'_>) {

@@ -1,6 +1,6 @@
 //! Promises about what is written down for later: decisions, politeness, settings, notes.
 
-use dunlin_store::{DecisionQuery, NewDecision, Note, Politeness, Retention};
+use dunlin_store::{DecisionQuery, NewDecision, Note, Order, Politeness, Retention, SourceId};
 
 use super::Fresh;
 use crate::given::{self, time};
@@ -28,12 +28,49 @@ pub(crate) fn decisions_are_read_by_source_and_time(fresh: Fresh<'_>) {
     let second = store.decisions(&DecisionQuery::first(2)).unwrap()[1].id;
     assert_eq!(read(DecisionQuery { after: Some(second), ..all }), written[2..]);
 
-    let pruned = store.prune(Retention { decisions_before: Some(time(3)), ..Retention::default() }).unwrap();
-    assert_eq!(pruned.decisions, 2);
-    assert_eq!(read(all), written[2..]);
+    // Those written together go together, when the latest of them may.
+    let prune = |before| {
+        let limit = Retention { decisions_before: Some(time(before)), ..Retention::default() };
+        store.prune(limit).unwrap().decisions
+    };
+    assert_eq!((prune(3), prune(4)), (0, 3));
+    assert_eq!(read(all), written[3..]);
     // A replay still needs to know whom it was about.
     store.remove_source(a).unwrap();
-    assert_eq!(read(all), written[2..]);
+    assert_eq!(read(all), written[3..]);
+}
+
+pub(crate) fn decisions_are_listed_from_either_end(fresh: Fresh<'_>) {
+    let store = fresh();
+    let a = store.add_source(given::source("a")).unwrap();
+    let decision = |number: i64| NewDecision {
+        at: time(number),
+        source: (number % 3 == 0).then_some(a),
+        reason: number.to_string(),
+        figures: vec![7; 400],
+    };
+    // More than fit together in whatever a store keeps them in, and a few alone.
+    store.append_decisions((0..1000).map(decision).collect()).unwrap();
+    store.append_decisions(Vec::new()).unwrap();
+    (1000..1003).for_each(|number| store.append_decisions(vec![decision(number)]).unwrap());
+    for order in [Order::OldestFirst, Order::NewestFirst] {
+        for source in [None, Some(a)] {
+            let mut expected: Vec<NewDecision> = (0..1003).map(decision).collect();
+            expected.retain(|decision| source.is_none() || decision.source == source);
+            if order == Order::NewestFirst {
+                expected.reverse();
+            }
+            let (mut found, mut after) = (Vec::new(), None);
+            loop {
+                let query = DecisionQuery { source, order, after, ..DecisionQuery::first(70) };
+                let page = store.decisions(&query).unwrap();
+                let Some(last) = page.last() else { break };
+                after = Some(last.id);
+                found.extend(page.into_iter().map(|row| row.decision));
+            }
+            assert_eq!(found, expected, "{order:?} {source:?}");
+        }
+    }
 }
 
 pub(crate) fn politeness_is_remembered_by_scope(fresh: Fresh<'_>) {
@@ -75,4 +112,10 @@ pub(crate) fn settings_and_notes_are_replaced(fresh: Fresh<'_>) {
         store.record_capture(capture).unwrap();
     }
     assert_eq!(store.notes(source).unwrap(), [note("etag", b"2"), note("noise", b"x")]);
+    // Also without a capture; a source that is gone keeps nobody else's from being remembered.
+    let gone = (SourceId(99), note("etag", b"3"));
+    store.remember_notes(vec![gone, (source, note("noise", b"y")), (source, note("new", b""))]).unwrap();
+    let expected = [note("etag", b"2"), note("new", b""), note("noise", b"y")];
+    assert_eq!(store.notes(source).unwrap(), expected);
+    assert_eq!(store.notes(SourceId(99)).unwrap(), []);
 }

@@ -71,7 +71,7 @@ pub(crate) fn pruning_by_age_touches_only_what_is_named(fresh: Fresh<'_>) {
     }
     let decision =
         |second| NewDecision { at: time(second), source: None, reason: String::new(), figures: Vec::new() };
-    store.append_decisions((1..=10).map(decision).collect()).unwrap();
+    (1..=10).for_each(|second| store.append_decisions(vec![decision(second)]).unwrap());
 
     let nothing = store.prune(Retention::default()).unwrap();
     assert_eq!(nothing, dunlin_store::Pruned::default());

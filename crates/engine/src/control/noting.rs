@@ -1,0 +1,129 @@
+//! Notes of what was learned, for looks that left nothing else to store. Such a look is one entry of a batch in the
+//! store; the note that it changes would be a page. So notes are written now and then, for all sources that were looked
+//! at since, and a run that begins after a sudden end learns anew from the looks since the last notes.
+//!
+//! Invariant: whatever was learned from looks up to the observation that is handed over as `until` is in notes handed
+//! over with it or before it.
+
+use std::time::Duration;
+
+use dunlin_core::{SourceIdx, Time};
+use dunlin_store::{Note, ObservationId, SourceId};
+
+use super::{Command, Control, Write};
+use crate::joining::{Joining, Plan};
+use crate::memory::{Learned, learned_note};
+
+/// How often notes are written, while there are any to write.
+const EVERY: Duration = Duration::from_secs(30);
+/// How many sources' notes are handed over at a time, so that deciding does not wait for them.
+const AT_ONE_TIME: usize = 256;
+
+/// What is not noted yet.
+#[derive(Debug, Default)]
+pub(super) struct Noting {
+    /// Sources of which something was learned since the last notes were begun.
+    new: Vec<SourceIdx>,
+    /// Sources whose notes are being written now, the next one last.
+    now: Vec<SourceIdx>,
+    /// Notes of sources that are watched differently since.
+    ready: Vec<(SourceId, Note)>,
+    /// Up to where all is noted when those are; `None` when none are being written.
+    until: Option<ObservationId>,
+    /// Up to where all is noted, or was handed over to be.
+    noted: Option<ObservationId>,
+    /// The newest observation in the store.
+    newest: Option<ObservationId>,
+    begun_at: Option<Time>,
+}
+
+impl Noting {
+    /// Counts a capture that is in the store.
+    pub(super) fn written(&mut self, observation: ObservationId) {
+        self.newest = self.newest.max(Some(observation));
+    }
+
+    /// Whether there is something to hand over.
+    const fn has_some(&self) -> bool {
+        self.until.is_some() || !self.ready.is_empty()
+    }
+
+    /// Begins notes of all that was learned up to now.
+    fn begin(&mut self, now: Time) {
+        self.begun_at = Some(now);
+        (self.until, self.noted) = (self.newest, self.newest);
+        self.now.append(&mut self.new);
+    }
+}
+
+impl Control {
+    /// Something was learned of a source, and its note can wait.
+    pub(super) fn note_later(&mut self, index: SourceIdx) {
+        if let Some(source) = self.sources.get_mut(index)
+            && !source.is_unnoted
+        {
+            source.is_unnoted = true;
+            self.noting.new.push(index);
+        }
+    }
+
+    /// A source is about to be watched differently: what was learned of it meanwhile goes into a note, and into what is
+    /// known of it, unless that begins anew.
+    pub(super) fn note_before(&mut self, index: SourceIdx, joining: &mut Joining) {
+        let Some(learned) = self.unnoted(index) else { return };
+        let Some(source) = self.sources.get_mut(index) else { return };
+        source.is_unnoted = false;
+        self.noting.ready.extend(learned_note(&learned).map(|note| (source.id, note)));
+        if let Plan::Watch(known) | Plan::Pause(known) = &mut joining.plan
+            && known.url.as_str() == &*source.url
+            && known.last_look.is_some_and(|last| Some(last) < learned.last_look)
+        {
+            (known.last_look, known.model) = (learned.last_look, learned.model);
+        }
+    }
+
+    /// What was learned of a source, if that is in no note.
+    fn unnoted(&self, index: SourceIdx) -> Option<Learned> {
+        let source = self.sources.get(index).filter(|source| source.is_unnoted)?;
+        let model = self.watch.watch().model(index)?.clone();
+        Some(Learned { last_look: source.last_look, model })
+    }
+
+    /// Hands some notes to the writer, if it is time for them.
+    pub(super) fn write_notes(&mut self, now: Time, commands: &mut Vec<Command>) {
+        if self.trouble.store.is_some() {
+            return;
+        }
+        let age = self.noting.begun_at.map_or(Duration::MAX, |at| now.since(at));
+        if self.noting.until.is_none() && self.noting.newest > self.noting.noted && age >= EVERY {
+            self.noting.begin(now);
+        }
+        if self.noting.has_some() {
+            self.hand_over_notes(commands);
+        }
+    }
+
+    /// Hands all notes to the writer, because this is the end.
+    pub(super) fn flush_notes(&mut self, now: Time, commands: &mut Vec<Command>) {
+        self.noting.begin(now);
+        while self.noting.has_some() {
+            self.hand_over_notes(commands);
+        }
+    }
+
+    fn hand_over_notes(&mut self, commands: &mut Vec<Command>) {
+        let mut notes = std::mem::take(&mut self.noting.ready);
+        for _ in 0..AT_ONE_TIME {
+            let Some(index) = self.noting.now.pop() else { break };
+            let Some(learned) = self.unnoted(index) else { continue };
+            if let Some(source) = self.sources.get_mut(index) {
+                source.is_unnoted = false;
+                notes.extend(learned_note(&learned).map(|note| (source.id, note)));
+            }
+        }
+        // Notes of neighbours are neighbours in the store.
+        notes.sort_by_key(|(id, _)| *id);
+        let until = self.noting.until.take_if(|_| self.noting.now.is_empty());
+        commands.push(Command::Write(Write::Notes { notes, until }));
+    }
+}

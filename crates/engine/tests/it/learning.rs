@@ -1,0 +1,80 @@
+//! What is learned from looks that showed nothing new. Their notes are written now and then only; nobody must be able to
+//! tell.
+
+use std::time::Duration;
+
+use dunlin_engine::Explained;
+use dunlin_engine::simulated::Simulation;
+use dunlin_store::{ObservationQuery, SourceEdit, SourceId, Store};
+
+use crate::given::{Shelf, page, settings, shelf};
+use crate::web::{Kind, Web, at};
+
+const URL: &str = "http://quiet.example/";
+
+/// A page that is looked at every few seconds and never changes, beside one that does.
+fn begin(shelf: &Shelf) -> (Simulation<Web>, SourceId) {
+    let mut web = Web::default();
+    web.put(URL, Kind::Page, &[0]);
+    web.put("http://busy.example/", Kind::Page, &[0, 40, 80, 120]);
+    let mut run = again(shelf, web, 0);
+    let quiet = run.add_source(page(URL)).unwrap();
+    run.add_source(page("http://busy.example/")).unwrap();
+    (run, quiet)
+}
+
+fn again(shelf: &Shelf, web: Web, second: i64) -> Simulation<Web> {
+    let mut settings = settings();
+    settings.chronon = Duration::from_secs(1);
+    settings.shortest_gap = Duration::from_secs(1);
+    settings.budget.per_second = 1.0;
+    settings.politeness.gap = Duration::from_secs(1);
+    Simulation::new(shelf.store.clone(), settings, web, at(second)).unwrap()
+}
+
+fn known(explained: &Explained) -> String {
+    format!("{:?} {:?}", explained.last_look, explained.outlook)
+}
+
+fn n_looks(shelf: &Shelf, source: SourceId) -> usize {
+    let all = ObservationQuery { source: Some(source), after: None, limit: 10_000 };
+    shelf.store.observations(&all).unwrap().len()
+}
+
+#[test]
+fn a_run_that_is_killed_forgets_nothing_that_was_learned() {
+    for end in [3, 29, 31, 75, 140] {
+        let shelf = shelf();
+        let (mut run, quiet) = begin(&shelf);
+        // Twice, so that there are looks of two runs.
+        for end in [end, end + 60] {
+            run.run_until(at(end));
+            let before = known(&run.explain(quiet).unwrap());
+            let web = run.kill();
+            run = again(&shelf, web, end);
+            assert_eq!(known(&run.explain(quiet).unwrap()), before, "after {end} s");
+        }
+        assert!(n_looks(&shelf, quiet) > 10, "{}", n_looks(&shelf, quiet));
+    }
+}
+
+#[test]
+fn an_edit_or_a_pause_forgets_nothing_that_was_learned() {
+    let shelf = shelf();
+    let (mut run, quiet) = begin(&shelf);
+    run.run_until(at(100));
+    let before = run.explain(quiet).unwrap();
+    run.edit_source(quiet, SourceEdit { weight: Some(3.0), ..SourceEdit::default() }).unwrap();
+    assert_eq!(known(&run.explain(quiet).unwrap()), known(&before));
+    let paused = |paused| SourceEdit { paused: Some(paused), ..SourceEdit::default() };
+    run.edit_source(quiet, paused(Some(at(100)))).unwrap();
+    run.run_until(at(110));
+    let last_look = run.explain(quiet).unwrap().last_look;
+    run.edit_source(quiet, paused(None)).unwrap();
+    let resumed = run.explain(quiet).unwrap();
+    assert_eq!(resumed.last_look, last_look);
+    assert!(resumed.outlook.rate <= before.outlook.rate, "{:?} after {:?}", resumed.outlook, before.outlook);
+    // A page that was never looked at is expected to change more often than one that never did.
+    let fresh = run.add_source(page("http://new.example/")).unwrap();
+    assert!(run.explain(fresh).unwrap().outlook.rate > before.outlook.rate);
+}
