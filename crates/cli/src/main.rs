@@ -35,6 +35,10 @@ use crate::watching::{
     add, budget, changes, diff, edit, explain, export, import, journal, show, sources, tail, token,
 };
 
+/// The service hands what it reads from thread to thread, which this one is made for.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Turns web sources that can only be pulled into push streams, under a probe budget.
 #[derive(Debug, Parser)]
 #[command(name = "dunlin", version, about, max_term_width = 100, propagate_version = true)]

@@ -100,7 +100,7 @@ pub struct Taken {
     pub health: Option<(Health, String)>,
     /// Bytes of the body.
     pub n_bytes: u64,
-    /// Everything that was asked, in order; more than one where the source redirects.
+    /// Everything that was asked, in order, where the source redirects; else nothing.
     pub way: Vec<Url>,
 }
 
@@ -183,6 +183,9 @@ fn unchanged(job: &Job, fetched: &Fetched, courtesy: politeness::Outcome, at: Ti
 }
 
 fn way(fetched: &Fetched) -> Vec<Url> {
+    if fetched.hops.is_empty() {
+        return Vec::new();
+    }
     fetched.hops.iter().map(|hop| hop.from.clone()).chain([fetched.final_url.clone()]).collect()
 }
 

@@ -252,7 +252,8 @@ impl Running {
         match command {
             Command::Write(write) => self.unsent.push_back(write),
             Command::Probe(errand) => {
-                let task = self.tasks.spawn(self.fetching.clone().probe(errand));
+                // Boxed, because a task is moved several times before it is where it stays.
+                let task = self.tasks.spawn(Box::pin(self.fetching.clone().probe(errand)));
                 self.work.insert(task.id(), Work::Probe(errand.probe));
             }
             Command::FetchRobots { url } => {

@@ -12,6 +12,7 @@ mod pool;
 mod redirect;
 mod settings;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -108,7 +109,7 @@ impl Client {
         headers.insert(http::header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         let mut timings = Timings::default();
         let mut asking = Asking { shared, url: &request.url, n_hops: 0, timings: &mut timings };
-        let ask = Ask::new(&request.url, headers)?;
+        let ask = Ask::new(&request.url, Cow::Owned(headers))?;
         let (answer, target, connection) = asking.once(&ask).await?;
         let (host, status) = (target.host_name(), answer.status());
         Encoding::read(answer.headers(), &host)?.must_be_plain(&host)?;
@@ -131,7 +132,12 @@ impl Shared {
         let limit = self.settings.timeouts.total;
         let begin = Instant::now();
         let host = || url.host_str().unwrap_or_default().to_owned();
-        let Ok(Ok(_slot)) = timeout(limit, self.slots.acquire()).await else {
+        let slot = match self.slots.try_acquire() {
+            Ok(slot) => Some(slot),
+            // Mostly there is one, and no need for an alarm.
+            Err(_) => timeout(limit, self.slots.acquire()).await.ok().and_then(Result::ok),
+        };
+        let Some(_slot) = slot else {
             return Err(Error::TimedOut { host: host(), phase: Phase::Queue, limit });
         };
         let ended = timeout(limit, work).await;
@@ -144,7 +150,7 @@ impl Shared {
     async fn call(&self, call: &Call) -> Result<Fetched, Error> {
         let mut timings = Timings::default();
         let mut asking = Asking { shared: self, url: &call.url, n_hops: 0, timings: &mut timings };
-        let ask = Ask::new(&call.url, call.all_headers(&self.user_agent))?;
+        let ask = Ask::new(&call.url, Cow::Owned(call.all_headers(&self.user_agent)))?;
         let ask = ask.with(call.method.clone(), call.body.clone());
         let (answer, target, connection) = asking.once(&ask).await?;
         let mut fetched = Fetched::from_head(answer.status(), answer.headers(), call.url.clone(), Vec::new());
@@ -224,7 +230,7 @@ struct Asking<'a> {
 impl Asking<'_> {
     async fn ask(&mut self, headers: &HeaderMap) -> Result<(Response<Incoming>, Target, Connection), Error> {
         let target = self.target()?;
-        let ask = Ask::new(self.url, headers.clone())?;
+        let ask = Ask::new(self.url, Cow::Borrowed(headers))?;
         if let Some(mut kept) = self.shared.pool.take(&target) {
             match self.send(&target, &mut kept, &ask).await {
                 Ok(answer) => return Ok((answer, target, kept)),
@@ -241,7 +247,7 @@ impl Asking<'_> {
     }
 
     /// Asks on a connection of its own, so that there is never a reason to ask a second time.
-    async fn once(&mut self, ask: &Ask) -> Result<(Response<Incoming>, Target, Connection), Error> {
+    async fn once(&mut self, ask: &Ask<'_>) -> Result<(Response<Incoming>, Target, Connection), Error> {
         let target = self.target()?;
         let (answer, connection) = self.ask_anew(&target, ask).await?;
         Ok((answer, target, connection))
@@ -254,7 +260,7 @@ impl Asking<'_> {
     async fn ask_anew(
         &mut self,
         target: &Target,
-        ask: &Ask,
+        ask: &Ask<'_>,
     ) -> Result<(Response<Incoming>, Connection), Error> {
         let dialled = self.shared.dialler.dial(target, self.timings).await;
         let mut connection = dialled.map_err(|error| match error {
@@ -269,7 +275,7 @@ impl Asking<'_> {
         &mut self,
         target: &Target,
         connection: &mut Connection,
-        ask: &Ask,
+        ask: &Ask<'_>,
     ) -> Result<Response<Incoming>, Error> {
         let begin = Instant::now();
         let limit = self.shared.settings.timeouts.first_byte;

@@ -22,6 +22,7 @@ use url::Url;
 
 pub use outcome::Outcome;
 pub use place::PlaceState;
+use scope::Number;
 pub use scope::Scope;
 
 /// How polite to be. The defaults suit a stranger's site.
@@ -103,9 +104,16 @@ impl fmt::Display for Reason {
 pub struct Politeness {
     rules: Rules,
     seed: u64,
-    places: BTreeMap<String, PlaceState>,
+    places: BTreeMap<Number, Place>,
     /// When this run began, if there was one before that may have asked any place up to then.
     resumed: Option<Time>,
+}
+
+/// A place and what is known of it.
+#[derive(Debug, Clone)]
+struct Place {
+    name: String,
+    state: PlaceState,
 }
 
 impl Politeness {
@@ -130,7 +138,7 @@ impl Politeness {
         if let Some(free) = self.free_after_resuming(now) {
             hold(free, Reason::Gap);
         }
-        if let Some(place) = self.places.get_mut(&rules.scope.key(url)) {
+        if let Some(place) = self.known(rules.scope, url) {
             place.notice_clock(now);
             if let Some(free) = place.free_at(rules.gap) {
                 hold(free, Reason::Gap);
@@ -139,8 +147,8 @@ impl Politeness {
                 hold(now.plus(rules.gap.max(Duration::from_secs(1))), Reason::Busy);
             }
         }
-        for key in self.keys(url) {
-            if let Some(place) = self.places.get_mut(&key) {
+        for scope in self.scopes() {
+            if let Some(place) = self.known(scope, url) {
                 place.notice_clock(now);
                 if let Some((until, reason)) = place.blocked() {
                     hold(until, reason);
@@ -154,13 +162,13 @@ impl Politeness {
     /// Requests under way do not count.
     pub fn place_hold(&mut self, url: &Url, now: Time) -> Option<(Time, Reason)> {
         let rules = self.rules;
-        let own = rules.scope.key(url);
         let resumed = self.free_after_resuming(now).filter(|until| *until > now);
         let mut latest = resumed.map(|until| (until, Reason::Gap));
-        for key in [&own, &rules.limit_scope.key(url)] {
-            let Some(place) = self.places.get_mut(key) else { continue };
+        for scope in [rules.scope, rules.limit_scope] {
+            let Some(place) = self.known(scope, url) else { continue };
             place.notice_clock(now);
-            let gap = place.free_at(rules.gap).filter(|_| *key == own).map(|free| (free, Reason::Gap));
+            let gap =
+                place.free_at(rules.gap).filter(|_| scope == rules.scope).map(|free| (free, Reason::Gap));
             let holds = gap.into_iter().chain(place.blocked()).filter(|(until, _)| *until > now);
             latest = latest.into_iter().chain(holds).max_by_key(|(until, _)| *until);
         }
@@ -176,51 +184,51 @@ impl Politeness {
     /// A request for `url` begins. It counts as under way until [`Politeness::finished`], which has to be called
     /// for it whatever happens.
     pub fn started(&mut self, url: &Url, now: Time) {
-        let place = self.place(self.rules.scope.key(url));
+        let place = self.place(self.rules.scope, url);
         place.in_flight = place.in_flight.saturating_add(1);
         place.use_at(now);
     }
 
     /// A request for `url` ended, with this outcome.
     pub fn finished(&mut self, url: &Url, outcome: Outcome, now: Time) {
-        let place = self.place(self.rules.scope.key(url));
+        let place = self.place(self.rules.scope, url);
         place.in_flight = place.in_flight.saturating_sub(1);
         place.use_at(now);
         match outcome {
             Outcome::Fine => {
                 // The page is back. Its host's limits are forgiven by quiet only, or a host that answers every
                 // second request would never be left alone.
-                if let Some(place) = self.places.get_mut(&Scope::Url.key(url)) {
+                if let Some(place) = self.known(Scope::Url, url) {
                     place.forgive(now);
                 }
             }
             Outcome::Limited { retry_after } => {
                 let wish = retry_after.map(|after| after.not_before(now).since(now));
-                self.fail(self.rules.limit_scope.key(url), wish, now);
+                self.fail(self.rules.limit_scope, url, wish, now);
             }
-            Outcome::Unreachable => self.fail(self.rules.scope.key(url), None, now),
-            Outcome::Broken => self.fail(Scope::Url.key(url), None, now),
+            Outcome::Unreachable => self.fail(self.rules.scope, url, None, now),
+            Outcome::Broken => self.fail(Scope::Url, url, None, now),
             Outcome::OurTrouble => {
                 let rules = self.rules;
-                self.place(rules.scope.key(url)).suffer_our_trouble(&rules, now);
+                self.place(rules.scope, url).suffer_our_trouble(&rules, now);
             }
             Outcome::Abandoned => {}
         }
     }
 
-    fn fail(&mut self, key: String, wish: Option<Duration>, now: Time) {
+    fn fail(&mut self, scope: Scope, url: &Url, wish: Option<Duration>, now: Time) {
         let rules = self.rules;
-        let seed = backoff::seed_of(self.seed, &key);
-        self.place(key).fail(&rules, wish, seed, now);
+        let seed = backoff::seed_of(self.seed, &scope.key(url));
+        self.place(scope, url).fail(&rules, wish, seed, now);
     }
 
     /// Keeps requests to the place of `url` at least `gap` apart, as its robots.txt or its owner asks; `None`
     /// goes back to the rules. A gap shorter than the rules' has no effect.
     pub fn set_gap(&mut self, url: &Url, gap: Option<Duration>) {
-        let key = self.rules.scope.key(url);
-        if gap.is_some() || self.places.contains_key(&key) {
+        let scope = self.rules.scope;
+        if gap.is_some() || self.known(scope, url).is_some() {
             let longest = self.rules.longest_wait;
-            let place = self.place(key);
+            let place = self.place(scope, url);
             place.own_gap = gap.map(|gap| gap.min(longest));
             place.is_worth_storing |= gap.is_some();
         }
@@ -228,30 +236,30 @@ impl Politeness {
 
     /// What is to be stored of what concerns `url`, by name of place: all but when a place was last asked, which the
     /// next run need not know if it calls [`Politeness::resume`].
-    pub fn to_store(&self, url: &Url) -> impl Iterator<Item = (&str, &PlaceState)> {
+    pub fn to_store<'a>(&'a self, url: &'a Url) -> impl Iterator<Item = (&'a str, &'a PlaceState)> {
         self.concerning(url).filter(|(_, place)| place.is_worth_storing)
     }
 
     /// What is known that concerns `url`, by name of place.
-    pub fn concerning(&self, url: &Url) -> impl Iterator<Item = (&str, &PlaceState)> {
-        let mut keys = self.keys(url).to_vec();
-        keys.push(self.rules.scope.key(url));
-        keys.sort();
-        keys.dedup();
-        keys.into_iter()
-            .filter_map(|key| self.places.get_key_value(&key).map(|(key, place)| (key.as_str(), place)))
+    pub fn concerning<'a>(&'a self, url: &'a Url) -> impl Iterator<Item = (&'a str, &'a PlaceState)> {
+        let scopes = self.scopes();
+        let once = (0..scopes.len()).filter(move |n| !scopes[..*n].contains(&scopes[*n]));
+        once.filter_map(move |n| self.places.get(&scopes[n].number(url)))
+            .map(|place| (place.name.as_str(), &place.state))
     }
 
     /// Everything that is known, by name of place, in order of the names.
     pub fn places(&self) -> impl Iterator<Item = (&str, &PlaceState)> {
-        self.places.iter().map(|(key, place)| (key.as_str(), place))
+        let mut places: Vec<&Place> = self.places.values().collect();
+        places.sort_unstable_by_key(|place| &place.name);
+        places.into_iter().map(|place| (place.name.as_str(), &place.state))
     }
 
     /// Takes in what was stored by an earlier run. No request of that run is under way any more.
     pub fn restore(&mut self, stored: impl IntoIterator<Item = (String, PlaceState)>) {
-        self.places.extend(stored.into_iter().map(|(name, mut place)| {
-            place.is_worth_storing = true;
-            (name, place)
+        self.places.extend(stored.into_iter().map(|(name, mut state)| {
+            state.is_worth_storing = true;
+            (Number::of(&name), Place { name, state })
         }));
     }
 
@@ -264,20 +272,23 @@ impl Politeness {
     /// Drops every place that would not hold anything back any more, and says which.
     pub fn forget(&mut self, now: Time) -> Vec<String> {
         let rules = self.rules;
-        let idle = self.places.iter().filter(|(_, place)| place.is_forgettable(&rules, now));
-        let names: Vec<String> = idle.map(|(key, _)| key.clone()).collect();
-        for name in &names {
-            self.places.remove(name);
-        }
+        let idle = self.places.extract_if(.., |_, place| place.state.is_forgettable(&rules, now));
+        let mut names: Vec<String> = idle.map(|(_, place)| place.name).collect();
+        names.sort_unstable();
         names
     }
 
-    fn place(&mut self, key: String) -> &mut PlaceState {
-        self.places.entry(key).or_default()
+    fn place(&mut self, scope: Scope, url: &Url) -> &mut PlaceState {
+        let new = || Place { name: scope.key(url), state: PlaceState::default() };
+        &mut self.places.entry(scope.number(url)).or_insert_with(new).state
     }
 
-    /// The places whose failures hold `url` back.
-    fn keys(&self, url: &Url) -> [String; 3] {
-        [self.rules.scope.key(url), self.rules.limit_scope.key(url), Scope::Url.key(url)]
+    fn known(&mut self, scope: Scope, url: &Url) -> Option<&mut PlaceState> {
+        self.places.get_mut(&scope.number(url)).map(|place| &mut place.state)
+    }
+
+    /// The places whose failures hold a URL back.
+    const fn scopes(&self) -> [Scope; 3] {
+        [self.rules.scope, self.rules.limit_scope, Scope::Url]
     }
 }

@@ -10,7 +10,7 @@ pub const MAX_CONTENT_BYTES: usize = 64 << 20;
 
 /// Everything that one probe of one source gives to keep. Recording it is one transaction: afterwards all of it is
 /// there, or nothing. Recording it again under the same probe changes nothing and gives the first answer;
-/// a capture that brought nothing at all may be forgotten for that after a thousand others.
+/// a capture that brought nothing at all may be forgotten for that after a few hundred others.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Capture {
     /// The source probed.

@@ -11,22 +11,23 @@ use http_body_util::{BodyExt as _, Empty};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 
-use crate::{AT_ONE_TIME, SECONDS};
+use crate::SECONDS;
+use crate::figures::{Pace, Stopwatch};
 
-pub(crate) fn per_second(origin: SocketAddr, other_half: &'static str) -> f64 {
+pub(crate) fn pace(origin: SocketAddr, other_half: &'static str, at_one_time: usize) -> Pace {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let answers = Arc::new(AtomicU64::new(0));
-    let begin = Instant::now();
-    let until = begin + Duration::from_secs(SECONDS);
+    let watch = Stopwatch::start();
+    let until = Instant::now() + Duration::from_secs(SECONDS);
     runtime.block_on(async {
-        let workers: Vec<_> = (0..AT_ONE_TIME)
+        let workers: Vec<_> = (0..at_one_time)
             .map(|_| tokio::spawn(ask_until(origin, other_half, until, Arc::clone(&answers))))
             .collect();
         for worker in workers {
             worker.await.unwrap();
         }
     });
-    answers.load(Ordering::Relaxed) as f64 / begin.elapsed().as_secs_f64()
+    watch.pace_of(answers.load(Ordering::Relaxed))
 }
 
 async fn ask_until(origin: SocketAddr, other_half: &str, until: Instant, answers: Arc<AtomicU64>) {

@@ -8,14 +8,15 @@ use std::time::{Duration, Instant};
 
 use dunlin_net::{Client, Request, Validators};
 
+use crate::figures::{Pace, Stopwatch};
 use crate::probing::network;
 use crate::{AT_ONE_TIME, SECONDS};
 
-pub(crate) fn per_second(origin: SocketAddr, other_half: &'static str) -> f64 {
+pub(crate) fn pace(origin: SocketAddr, other_half: &'static str) -> Pace {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let answers = Arc::new(AtomicU64::new(0));
-    let begin = Instant::now();
-    let until = begin + Duration::from_secs(SECONDS);
+    let watch = Stopwatch::start();
+    let until = Instant::now() + Duration::from_secs(SECONDS);
     runtime.block_on(async {
         let client = Client::new(network()).unwrap();
         let workers: Vec<_> = (0..AT_ONE_TIME)
@@ -25,7 +26,7 @@ pub(crate) fn per_second(origin: SocketAddr, other_half: &'static str) -> f64 {
             worker.await.unwrap();
         }
     });
-    answers.load(Ordering::Relaxed) as f64 / begin.elapsed().as_secs_f64()
+    watch.pace_of(answers.load(Ordering::Relaxed))
 }
 
 async fn ask_until(

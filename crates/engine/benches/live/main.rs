@@ -19,7 +19,13 @@ use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
 
-/// Requests under way at one time, for both sides.
+use figures::Pace;
+
+/// As in the program.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Requests under way at one time, for all but the one that asks one by one.
 const AT_ONE_TIME: usize = 64;
 /// Seconds of each measurement.
 const SECONDS: u64 = 5;
@@ -34,7 +40,8 @@ fn main() {
         ["--idle", sources] => idle::in_this_process(sources.parse().unwrap()),
         ["probes"] => compare_probes(),
         ["profile", half @ ("same" | "new")] => {
-            println!("{:.0} / s", probing::per_second(Origin::start().address, half));
+            let pace = probing::pace(Origin::start().address, half);
+            println!("{:.0} / s, {:.1} µs of CPU each", pace.per_second, pace.cpu_micros);
         }
         ["memory"] => idle::report(),
         ["scheduler"] => scheduler::report(),
@@ -55,27 +62,34 @@ fn compare_probes() {
         ("new", "the other half changed every time: read, compared, stored"),
     ] {
         println!("  {named}");
-        let mut rounds: Vec<[f64; 3]> = Vec::new();
+        let mut rounds: Vec<[Pace; 4]> = Vec::new();
         for _ in 0..ROUNDS {
             rounds.push([
-                bare::per_second(origin.address, other_half),
-                client::per_second(origin.address, other_half),
-                probing::per_second(origin.address, other_half),
+                bare::pace(origin.address, other_half, AT_ONE_TIME),
+                bare::pace(origin.address, other_half, 1),
+                client::pace(origin.address, other_half),
+                probing::pace(origin.address, other_half),
             ]);
         }
-        let mean = |side: usize| rounds.iter().map(|round| round[side]).sum::<f64>() / ROUNDS as f64;
-        println!("    bare hyper   {:>8.0} / s", mean(0));
-        for (side, whose) in [(1, "our client"), (2, "dunlin")] {
-            let ratios: Vec<String> =
-                rounds.iter().map(|round| format!("{:.0} %", 100.0 * round[side] / round[0])).collect();
-            println!(
-                "    {whose:<12} {:>8.0} / s   {:.0} % of it (rounds: {})",
-                mean(side),
-                100.0 * mean(side) / mean(0),
-                ratios.join(", ")
-            );
+        for (side, whose) in [(0, "bare hyper"), (1, "bare, one by one"), (2, "our client"), (3, "dunlin")] {
+            println!("    {whose:<16} {}", row(&rounds, side));
         }
     }
+}
+
+/// The mean of the rounds, and the share of the first side in each.
+fn row(rounds: &[[Pace; 4]], side: usize) -> String {
+    let mean = |figure: fn(&Pace) -> f64| {
+        rounds.iter().map(|round| figure(&round[side])).sum::<f64>() / rounds.len() as f64
+    };
+    let shares = rounds.iter().map(|round| 100.0 * round[side].per_second / round[0].per_second);
+    let shares: Vec<String> = shares.map(|share| format!("{share:.0} %")).collect();
+    format!(
+        "{:>7.0} / s, {:>4.1} µs of CPU each; of bare hyper: {}",
+        mean(|pace| pace.per_second),
+        mean(|pace| pace.cpu_micros),
+        shares.join(", ")
+    )
 }
 
 /// The second process, which ends with this one.

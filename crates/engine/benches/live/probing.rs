@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dunlin_core::Time;
 use dunlin_engine::{Engine, Pace, RobotsRule, Rules, Scope, Settings};
@@ -10,13 +10,14 @@ use dunlin_net::Guard;
 use dunlin_store::{NewSource, SqliteStore, Store};
 
 use crate::SECONDS;
+use crate::figures::{self, Stopwatch};
 
 /// Enough that one is not asked for again while it is under way.
 const SOURCES: usize = 4_000;
 /// Probes under way, from the decision to the commit; most of them wait for the writer, not for the network.
 const IN_FLIGHT: u32 = 1_000;
 
-pub(crate) fn per_second(origin: SocketAddr, other_half: &str) -> f64 {
+pub(crate) fn pace(origin: SocketAddr, other_half: &str) -> figures::Pace {
     let directory = tempfile::tempdir().unwrap();
     let store = SqliteStore::open(directory.path()).unwrap();
     let now = Time::from_micros(0).plus(std::time::UNIX_EPOCH.elapsed().unwrap());
@@ -29,12 +30,12 @@ pub(crate) fn per_second(origin: SocketAddr, other_half: &str) -> f64 {
         let engine = Engine::start(Arc::new(store), settings()).await.unwrap();
         let handle = engine.handle();
         // First looks are a baseline for each source, and no part of what goes on for ever after.
-        until(|| handle.figures().probes >= SOURCES as u64).await;
-        let (begin, already) = (Instant::now(), handle.figures().probes);
-        until(|| begin.elapsed() >= Duration::from_secs(SECONDS)).await;
-        let probes = (handle.figures().probes - already) as f64 / begin.elapsed().as_secs_f64();
+        until(|| handle.figures().versions >= SOURCES as u64).await;
+        let (watch, already) = (Stopwatch::start(), handle.figures().probes);
+        until(|| watch.elapsed() >= Duration::from_secs(SECONDS)).await;
+        let pace = watch.pace_of(handle.figures().probes - already);
         engine.stop().await.unwrap();
-        probes
+        pace
     })
 }
 

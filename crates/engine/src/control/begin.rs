@@ -10,7 +10,6 @@ use dunlin_sched::watch::{Choice, HostIdx, Input, Reason};
 use dunlin_store::{Capture, Outcome, ProbeId, SourceId};
 use url::Url;
 
-use super::sources::url_of;
 use super::{Command, Control, Ending, Flight};
 use crate::capture::{Errand, Failure};
 
@@ -37,7 +36,7 @@ impl Control {
         let source = self.sources.get(choice.source);
         let ready = source.filter(|source| source.under_way.is_none());
         let Some((url, id, terms)) =
-            ready.and_then(|source| Some((url_of(source)?, source.id, source.terms?)))
+            ready.and_then(|source| Some((source.url.clone()?, source.id, source.terms?)))
         else {
             self.give_back(now, choice);
             return;

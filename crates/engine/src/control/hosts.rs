@@ -109,6 +109,9 @@ impl Control {
         own: &Url,
         way: &[Url],
     ) -> Vec<dunlin_store::Politeness> {
+        if way.is_empty() {
+            return Vec::new();
+        }
         let scope = self.settings.politeness.scope;
         let mut counted = BTreeSet::from([scope.key(own)]);
         let mut to_store = Vec::new();

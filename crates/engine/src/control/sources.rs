@@ -15,7 +15,9 @@ use crate::joining::{Joining, Known, Plan};
 #[derive(Debug)]
 pub(super) struct Source {
     pub(super) id: SourceId,
-    pub(super) url: Box<str>,
+    /// Nothing when what is stored makes no sense. Parsed, because a probe needs it so, and parsing costs as much as the
+    /// rest of a decision.
+    pub(super) url: Option<Url>,
     pub(super) terms: Option<Terms>,
     pub(super) state: SourceState,
     pub(super) last_look: Option<Time>,
@@ -128,7 +130,7 @@ impl Control {
         let terms = known.as_ref().map(|known| self.terms(now, known));
         let source = Source {
             id,
-            url: known.as_ref().map_or("", |known| known.url.as_str()).into(),
+            url: known.as_ref().map(|known| known.url.clone()),
             terms,
             state,
             last_look: known.as_ref().and_then(|known| known.last_look).map(|at| at.min(now)),
@@ -192,7 +194,7 @@ impl Control {
             let same_url = source.url.clone();
             next.state = source.state.clone();
             if let Plan::Watch(known) | Plan::Pause(known) = &mut next.plan
-                && known.url.as_str() == &*same_url
+                && Some(&known.url) == same_url.as_ref()
             {
                 (known.last_look, known.not_before, known.failures) = look;
                 if let Some(model) = self.watch.watch().model(index) {
@@ -202,9 +204,4 @@ impl Control {
             self.join(now, *next);
         }
     }
-}
-
-/// The address of a source, unless what is stored makes no sense.
-pub(super) fn url_of(source: &Source) -> Option<Url> {
-    Url::parse(&source.url).ok()
 }

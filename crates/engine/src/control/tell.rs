@@ -8,7 +8,6 @@ use dunlin_sched::watch::{self, Explanation, Reason};
 use dunlin_store::Source;
 
 use super::Control;
-use super::sources::url_of;
 use crate::journal::reckoned;
 use crate::{BudgetReport, Explained, Hold, HostUse, HourAhead, Outlook, Standing, Turn};
 
@@ -33,7 +32,7 @@ impl Control {
             Some(_) => Standing::Watched,
         };
         let (last_look, not_before) = known.map_or((None, None), |known| (known.last_look, known.not_before));
-        let url = known.and_then(url_of);
+        let url = known.and_then(|known| known.url.clone());
         let said = index.and_then(|index| self.watch.watch().explain(index, now));
         let model = index.and_then(|index| self.watch.watch().model(index));
         Explained {

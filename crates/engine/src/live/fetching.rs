@@ -68,6 +68,8 @@ impl Fetching {
             Job::new(errand, checked, look, flicker, &self.settings)
         } else {
             let (store, settings) = (Arc::clone(&self.store), Arc::clone(&self.settings));
+            // As many threads as wait for the store would each keep memory of their own.
+            let _reader = self.readers.acquire().await;
             let preparing = spawn_blocking(move || prepare(&*store, &settings, errand));
             match preparing.await {
                 Ok(Ok(job)) => job,

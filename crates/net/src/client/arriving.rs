@@ -34,7 +34,8 @@ pub(super) struct Arriving {
     expected: Option<u64>,
     max_bytes: u64,
     idle: Duration,
-    alarm: Pin<Box<Sleep>>,
+    /// Set when the next piece has to be waited for; most bodies are there with their heads.
+    alarm: Option<Pin<Box<Sleep>>>,
     host: String,
 }
 
@@ -48,7 +49,7 @@ impl Arriving {
             received: Received::default(),
             max_bytes,
             idle,
-            alarm: Box::pin(sleep(idle)),
+            alarm: None,
             host,
         }
     }
@@ -111,7 +112,9 @@ impl AsyncBufRead for Arriving {
         while this.piece.is_empty() && !this.has_ended {
             match Pin::new(&mut this.body).poll_frame(cx) {
                 Poll::Ready(Some(Ok(frame))) => {
-                    this.alarm.as_mut().reset(Instant::now() + this.idle);
+                    if let Some(alarm) = &mut this.alarm {
+                        alarm.as_mut().reset(Instant::now() + this.idle);
+                    }
                     // Trailers say nothing that we use.
                     if let Ok(piece) = frame.into_data() {
                         this.accept(piece).map_err(io::Error::other)?;
@@ -122,7 +125,8 @@ impl AsyncBufRead for Arriving {
                 }
                 Poll::Ready(None) => this.has_ended = true,
                 Poll::Pending => {
-                    ready!(this.alarm.as_mut().poll(cx));
+                    let alarm = this.alarm.get_or_insert_with(|| Box::pin(sleep(this.idle)));
+                    ready!(alarm.as_mut().poll(cx));
                     let (host, limit) = (this.host.clone(), this.idle);
                     let error = Error::TimedOut { host, phase: Phase::Body, limit };
                     return Poll::Ready(Err(io::Error::other(error)));

@@ -1,5 +1,7 @@
 //! One HTTP connection, whatever its version. Knows nothing of hosts, pools or limits on time.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 use http::header::{HOST, HeaderMap, HeaderValue};
 use http::uri::{Authority, PathAndQuery, Scheme, Uri};
@@ -74,7 +76,7 @@ impl Connection {
     }
 
     /// Sends a request and waits for the head of the answer.
-    pub(super) async fn send(&mut self, ask: &Ask) -> Result<Response<Incoming>, hyper::Error> {
+    pub(super) async fn send(&mut self, ask: &Ask<'_>) -> Result<Response<Incoming>, hyper::Error> {
         match self {
             Self::Http1(sender) => {
                 sender.ready().await?;
@@ -90,18 +92,18 @@ impl Connection {
 
 /// A request in the parts that both versions of the protocol are made from.
 #[derive(Debug)]
-pub(super) struct Ask {
+pub(super) struct Ask<'h> {
     scheme: Scheme,
     authority: Authority,
     path: PathAndQuery,
-    headers: HeaderMap,
+    headers: Cow<'h, HeaderMap>,
     method: Method,
     body: Bytes,
 }
 
-impl Ask {
+impl<'h> Ask<'h> {
     /// A GET.
-    pub(super) fn new(url: &Url, headers: HeaderMap) -> Result<Self, Error> {
+    pub(super) fn new(url: &Url, headers: Cow<'h, HeaderMap>) -> Result<Self, Error> {
         let bad_path = || Error::BadPath { url: ShownUrl::of(url) };
         let scheme = if url.scheme() == "https" { Scheme::HTTPS } else { Scheme::HTTP };
         let authority = url[Position::BeforeHost..Position::AfterPort].parse().map_err(|_| bad_path())?;
@@ -134,7 +136,7 @@ impl Ask {
         let mut request = http::Request::new(Full::new(self.body.clone()));
         request.method_mut().clone_from(&self.method);
         *request.uri_mut() = uri;
-        request.headers_mut().clone_from(&self.headers);
+        *request.headers_mut() = HeaderMap::clone(&self.headers);
         request
     }
 }

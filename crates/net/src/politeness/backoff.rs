@@ -13,11 +13,12 @@ pub(super) fn pause(first: Duration, longest: Duration, n_failures: u32, seed: u
 
 /// A seed for one place out of the seed for all.
 pub(super) fn seed_of(seed: u64, key: &str) -> u64 {
-    mix(seed ^ fnv1a(key.as_bytes()))
+    mix(seed ^ fnv1a(&[key]))
 }
 
-pub(super) fn fnv1a(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
+/// FNV-1a of texts one after the other.
+pub(super) fn fnv1a(texts: &[&str]) -> u64 {
+    texts.iter().flat_map(|text| text.bytes()).fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })
 }

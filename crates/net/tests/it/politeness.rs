@@ -399,7 +399,7 @@ fn what_concerns_a_url_is_what_has_to_be_stored() {
     politeness.finished(&page, Outcome::Limited { retry_after: None }, at(0));
     politeness.started(&url("https://other.test/"), at(0));
     let names: Vec<&str> = politeness.concerning(&page).map(|(name, _)| name).collect();
-    assert_eq!(names, ["domain example.test", "host a.example.test"]);
+    assert_eq!(names, ["host a.example.test", "domain example.test"]);
     assert!(!format!("{politeness:?}").contains("s3cret"));
 }
 

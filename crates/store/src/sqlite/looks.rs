@@ -20,7 +20,7 @@ use crate::{
 const MAX_IN_ROW: usize = 256;
 /// Rows, and looks in them, among which a look is known again.
 const LATEST_ROWS: i64 = 32;
-const LATEST_LOOKS: usize = 1024;
+const LATEST_LOOKS: usize = 256;
 
 /// A look as it is on disk. Fields are told apart by their order: add at the end, with a new schema.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
