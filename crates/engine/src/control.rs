@@ -168,6 +168,8 @@ pub enum Unwanted {
 
 /// How often the journal is written, at the least, while something happens.
 const JOURNAL_EVERY: Duration = Duration::from_secs(5);
+/// How much of it waits at the most, about; more at a time only costs memory.
+const FULL_JOURNAL: usize = 2_000;
 /// How often at the most it is written when nothing happens.
 const QUIET_JOURNAL_EVERY: Duration = Duration::from_mins(10);
 /// How often places that hold nothing back are forgotten.
@@ -395,8 +397,9 @@ impl Control {
     /// Hands a batch of the journal to the writer, if it is time and the last one is written.
     fn write_journal(&mut self, now: Time, commands: &mut Vec<Command>) {
         let age = self.journal.batch_at.map_or(Duration::MAX, |at| now.since(at));
-        let has_news = self.journal.n_new + self.journal.entries.len() + self.journal.rows.len() > 0;
-        let is_due = age >= if has_news { JOURNAL_EVERY } else { QUIET_JOURNAL_EVERY };
+        let n_waiting = self.journal.n_new + self.journal.entries.len() + self.journal.rows.len();
+        let every = if n_waiting > 0 { JOURNAL_EVERY } else { QUIET_JOURNAL_EVERY };
+        let is_due = age >= every || n_waiting >= FULL_JOURNAL;
         if is_due && !self.journal.is_writing && self.trouble.store.is_none() {
             self.flush_journal(now, commands);
         }
