@@ -21,6 +21,11 @@ use crate::model::rate::Gamma;
 use crate::model::{Model, Prior};
 use quantile::gamma_quantile;
 
+/// How far ahead a chance is looked for: by then it is reached, or never.
+const MOST_CHANGES: f64 = 1e9;
+/// And how exactly.
+const NEARLY_FOUND: f64 = 1e-4;
+
 /// A stretch of time in which the forecast rate stays the same.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Segment {
@@ -43,10 +48,9 @@ impl Model {
         Forecast { model: self, prior: self.prior() }
     }
 
-    /// The same if sources of its kind are known to change so often, per second: what is not known of this one is
-    /// supposed to be like the others.
-    pub fn forecast_among(&self, others_rate: f64) -> Forecast<'_> {
-        Forecast { model: self, prior: Prior { rate: others_rate, ..self.prior() }.sane() }
+    /// The same if this is to be supposed of a source of which nothing is known, beside others.
+    pub fn forecast_among(&self, prior: Prior) -> Forecast<'_> {
+        Forecast { model: self, prior: prior.sane() }
     }
 }
 
@@ -93,6 +97,39 @@ impl Forecast<'_> {
         let gamma = self.gamma();
         let exposure = self.model.exposure(from, to);
         -(-gamma.shape * (exposure / gamma.seconds).ln_1p()).exp_m1()
+    }
+
+    /// The chance of at least one change between two instants, the first of which is the last look: bursts, and that
+    /// they have ended, are taken into account.
+    pub fn chance_since(&self, last_look: Time, now: Time) -> f64 {
+        1.0 - self.silence(self.model.exposure(last_look, now))
+    }
+
+    /// How many changes are expected on average, bursts or not, by the time at which the chance of any since the last
+    /// look has grown to this.
+    pub fn changes_for(&self, chance: f64) -> f64 {
+        let gamma = self.gamma();
+        if self.model.bursts().is_none() {
+            return gamma.shape * (-(-chance).ln_1p() / gamma.shape).exp_m1();
+        }
+        let is_reached = |changes: f64| 1.0 - self.silence(changes / gamma.mean()) >= chance;
+        let (mut low, mut high) = (0.0, 1.0);
+        while high < MOST_CHANGES && !is_reached(high) {
+            (low, high) = (high, high * 2.0);
+        }
+        while high - low > NEARLY_FOUND * high {
+            let middle = f64::midpoint(low, high);
+            if is_reached(middle) { high = middle } else { low = middle }
+        }
+        high
+    }
+
+    fn silence(&self, exposure: f64) -> f64 {
+        let gamma = self.gamma();
+        match self.model.bursts() {
+            None => gamma.silence(exposure),
+            Some(bursts) => bursts.silence(gamma, self.prior.strength, exposure),
+        }
     }
 
     /// Between which bounds the expected number of changes lies with the chance `level`, half of the rest on either

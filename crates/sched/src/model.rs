@@ -1,12 +1,13 @@
 //! What a source has done, as far as looks and its own dates have shown. Learns from observations; predicts nothing
 //! itself: [`crate::forecast`] reads it.
 //!
-//! Three parts: how often on average (`rate`), and by what factor more or less at each hour of the week and each
-//! minute of the hour (`rhythm`). `docs/forecast.md` has the formulas and why they are as they are.
+//! Three parts: how often on average (`rate`), by what factor more or less at each hour of the week and each minute of
+//! the hour (`rhythm`), and whether changes come in bursts (`bursts`). `docs/forecast.md` has the formulas and why.
 //!
 //! Invariant: a model is a plain value. The same looks in the same order give the same bits, and it can be stored
 //! after any of them. The work of a look is bounded, whatever the gap before it.
 
+pub(crate) mod bursts;
 pub(crate) mod calendar;
 pub(crate) mod rate;
 pub(crate) mod rhythm;
@@ -19,6 +20,7 @@ pub use stored::Unreadable;
 use dunlin_core::Time;
 use serde::{Deserialize, Serialize};
 
+use bursts::{BeforeFirst, Bursts, Shown};
 use calendar::seconds_between;
 use rate::{Gamma, Rate};
 use rhythm::{Rhythm, Sighting};
@@ -123,10 +125,15 @@ pub struct Model {
     parts: Parts,
     /// Kept apart, and only once a change has been seen: most sources are quiet, and there are many.
     rhythm: Option<Box<Rhythm>>,
+    /// Likewise.
+    bursts: Option<Box<Bursts>>,
 }
 
 /// A page that claims to have changed within this of the look has told the time of day, not of the change.
 const SUSPICIOUS_MICROS: i64 = calendar::SECOND;
+
+/// Nothing that is seen was less likely than this.
+const LEAST_CHANCE: f64 = 1e-9;
 
 impl Model {
     /// Knows nothing but the prior.
@@ -136,25 +143,31 @@ impl Model {
 
     /// Knows nothing but the prior, and will learn only these parts.
     pub fn of_parts(prior: Prior, parts: Parts) -> Self {
-        Self { prior: prior.sane(), rate: Rate::default(), begin: None, parts, rhythm: None }
+        Self { prior: prior.sane(), rate: Rate::default(), begin: None, parts, rhythm: None, bursts: None }
     }
 
     /// Takes in a look.
     pub fn observe(&mut self, look: &Look) {
+        self.observe_among(look, self.prior);
+    }
+
+    /// Takes in a look at a source of which this was to be supposed, beside others.
+    pub fn observe_among(&mut self, look: &Look, prior: Prior) {
+        let prior = prior.sane();
         match (look.since, self.begin) {
             (Some(since), _) if since >= look.at => {}
             (Some(since), begin) => {
                 self.begin = Some(begin.unwrap_or(since));
-                self.observe_gap(since, look.at, &look.seen);
+                self.observe_gap(since, look.at, &look.seen, prior);
             }
-            (None, None) => self.observe_history(look.at, &look.seen),
+            (None, None) => self.observe_history(look.at, &look.seen, prior),
             // Dates of a time that may have been counted before, and nothing to tell what is new.
             (None, Some(_)) => {}
         }
     }
 
     /// The first look: dates that the source lists, if any.
-    fn observe_history(&mut self, now: Time, seen: &Seen) {
+    fn observe_history(&mut self, now: Time, seen: &Seen, prior: Prior) {
         let (dates, known) = dates(seen, |at| at <= now);
         let Some(&first) = dates.first() else {
             self.begin = Some(now);
@@ -167,42 +180,90 @@ impl Model {
             Known::Latest => &dates[..],
             Known::All => &dates[1..],
         };
+        let before = self.gamma_with(prior);
         let weight: f64 = counted.iter().map(|&at| rate::kept_after(seconds_between(at, now))).sum();
         self.rate.count(weight, rate::faded(seconds_between(first, now)));
         self.learn_rhythm(now, |rhythm| counted.iter().for_each(|&at| rhythm.count(at)));
+        if !counted.is_empty() {
+            let gaps: Vec<f64> = dates.windows(2).map(|pair| seconds_between(pair[0], pair[1])).collect();
+            let silence = seconds_between(*dates.last().unwrap_or(&first), now);
+            let shown = Shown::Dated { gaps: &gaps, silence, before_first: BeforeFirst::Silence };
+            self.learn_bursts(before, prior, shown);
+        }
     }
 
     /// A look after another one.
-    fn observe_gap(&mut self, since: Time, now: Time, seen: &Seen) {
-        self.rate.fade(seconds_between(since, now));
+    fn observe_gap(&mut self, since: Time, now: Time, seen: &Seen, prior: Prior) {
+        let passed = seconds_between(since, now);
+        self.rate.fade(passed);
+        self.bursts.iter_mut().for_each(|bursts| bursts.fade(passed));
+        let before = self.gamma_with(prior);
+        let exposure = self.exposure(since, now);
+        let (mut dates, known) = dates(seen, |at| since < at && at <= now);
+        let latest_believable = calendar::later(now, -SUSPICIOUS_MICROS);
+        if known == Known::Latest && dates.first().is_some_and(|&first| first > latest_believable) {
+            dates.clear();
+        }
+        self.judge_rhythm(since, now, (seen, &dates), before);
         if *seen == Seen::Unchanged {
-            self.rate.count(0.0, self.exposure(since, now));
+            self.rate.count(0.0, exposure);
+            if let Some(bursts) = &mut self.bursts {
+                bursts.observe(before, prior.strength, Shown::Silence(exposure));
+            }
             return;
         }
-        let before = self.gamma();
-        let (dates, known) = dates(seen, |at| since < at && at <= now);
-        let latest_believable = calendar::later(now, -SUSPICIOUS_MICROS);
+        let gaps: Vec<f64> = std::iter::once(&since)
+            .chain(&dates)
+            .zip(&dates)
+            .map(|(&from, &to)| self.exposure(from, to))
+            .collect();
+        let silence = self.exposure(dates.last().copied().unwrap_or(now), now);
         match (known, dates.first().copied()) {
             (Known::All, Some(_)) => {
-                self.rate.count(dates.len() as f64, self.exposure(since, now));
+                self.rate.count(dates.len() as f64, exposure);
+                let before_first = BeforeFirst::Silence;
+                self.learn_bursts(before, prior, Shown::Dated { gaps: &gaps, silence, before_first });
                 self.learn_rhythm(now, |rhythm| dates.iter().for_each(|&at| rhythm.count(at)));
             }
             // The time from the first date on is known in full; before it, anything may have happened.
-            (Known::Latest, Some(first)) if first <= latest_believable => {
+            (Known::Latest, Some(first)) => {
                 self.rate.count(dates.len() as f64, self.exposure(first, now));
+                let before_first = BeforeFirst::Unknown;
+                self.learn_bursts(before, prior, Shown::Dated { gaps: &gaps, silence, before_first });
                 let unseen = before.mean() * self.exposure(since, first);
                 self.learn_rhythm(now, |rhythm| {
                     rhythm.spread(since, first, unseen, Sighting::Supposed);
                     dates.iter().for_each(|&at| rhythm.count(at));
                 });
             }
-            _ => {
-                let exposure = self.exposure(since, now);
-                self.rate.count_any(self.prior, exposure);
+            (_, None) => {
+                self.rate.count_any(prior, exposure);
+                self.learn_bursts(before, prior, Shown::Any(exposure));
                 let changes = before.expected_if_any(exposure);
                 let sighting = Sighting::AtLeastOne { surprise: before.silence(exposure) };
                 self.learn_rhythm(now, |rhythm| rhythm.spread(since, now, changes, sighting));
             }
+        }
+    }
+
+    /// Whether the factors or a flat rate foretold better what a look has shown.
+    fn judge_rhythm(&mut self, since: Time, now: Time, shown: (&Seen, &[Time]), before: Gamma) {
+        let Some(rhythm) = self.rhythm.as_deref_mut() else { return };
+        let silence = |from| {
+            [rhythm.exposure_if_true(from, now), seconds_between(from, now)].map(|time| before.silence(time))
+        };
+        let [by_factors, by_rate] = match shown {
+            (Seen::Changed { .. }, []) => silence(since).map(|silence| 1.0 - silence),
+            (Seen::Changed { known: Known::Latest, .. }, [first, ..]) => silence(*first),
+            (Seen::Unchanged | Seen::Changed { known: Known::All, .. }, _) => silence(since),
+        };
+        let at_dates: f64 = shown.1.iter().map(|&at| rhythm.factor_if_true(at).ln()).sum();
+        rhythm.judge(by_factors.max(LEAST_CHANCE).ln() - by_rate.max(LEAST_CHANCE).ln() + at_dates);
+    }
+
+    fn learn_bursts(&mut self, before: Gamma, prior: Prior, shown: Shown<'_>) {
+        if self.parts != Parts::Rate {
+            self.bursts.get_or_insert_default().observe(before, prior.strength, shown);
         }
     }
 
@@ -217,11 +278,6 @@ impl Model {
     }
 
     /// The distribution of the rate.
-    fn gamma(&self) -> Gamma {
-        self.gamma_with(self.prior)
-    }
-
-    /// The same under another prior.
     pub(crate) fn gamma_with(&self, prior: Prior) -> Gamma {
         self.rate.with(prior)
     }
@@ -232,6 +288,10 @@ impl Model {
 
     pub(crate) fn rhythm(&self) -> Option<&Rhythm> {
         self.rhythm.as_deref()
+    }
+
+    pub(crate) fn bursts(&self) -> Option<&Bursts> {
+        self.bursts.as_deref()
     }
 
     /// Seconds between two instants, each weighed by how much is going on then.

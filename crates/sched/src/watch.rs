@@ -195,10 +195,9 @@ impl Watch {
     fn looked(&mut self, now: Time, source: SourceIdx, seen: Seen) {
         self.land(source, now);
         let Some(watched) = self.sources.get_mut(source.0) else { return };
-        if let Some(last) = watched.last_look {
-            self.measure.crowd.looked(now.since(last), &seen);
-        }
-        watched.model.observe(&Look { since: watched.last_look, at: now, seen });
+        let look = Look { since: watched.last_look, at: now, seen };
+        self.measure.crowd.looked(&watched.model, &look);
+        watched.model.observe_among(&look, self.measure.crowd.prior(watched.model.prior()));
         watched.last_look = Some(now);
         watched.not_before = None;
         self.settle(source, now);
@@ -264,6 +263,13 @@ impl Watch {
     /// What is to be expected of a source, beside the others: what the watch itself goes by.
     pub fn forecast(&self, source: SourceIdx) -> Option<Forecast<'_>> {
         self.sources.get(source.0).map(|watched| watched.forecast(&self.measure))
+    }
+
+    /// What will be known of a source after a look.
+    pub fn model_after(&self, source: SourceIdx, look: &Look) -> Option<Model> {
+        let mut model = self.sources.get(source.0)?.model.clone();
+        model.observe_among(look, self.measure.crowd.prior(model.prior()));
+        Some(model)
     }
 
     /// What is known of how a source changes.

@@ -201,8 +201,8 @@ impl Control {
         at: Time,
         seen: &Seen,
     ) -> Option<dunlin_store::Note> {
-        let mut model = self.watch.watch().model(source)?.clone();
-        model.observe(&Look { since, at, seen: seen.clone() });
+        let look = Look { since, at, seen: seen.clone() };
+        let model = self.watch.watch().model_after(source, &look)?;
         learned_note(&Learned { last_look: Some(at), model })
     }
 

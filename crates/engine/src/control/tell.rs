@@ -132,6 +132,6 @@ pub(crate) fn outlook(model: &Model, last_look: Option<Time>, now: Time) -> Outl
         ahead: ahead.collect(),
         evidence: forecast.evidence(),
         hope: forecast.hope(),
-        chance: last_look.map(|last| forecast.probability(last, now)),
+        chance: last_look.map(|last| forecast.chance_since(last, now)),
     }
 }

@@ -43,6 +43,8 @@ pub(crate) struct Rhythm {
     minutes: [Short; MINUTES],
     hour_scale: f32,
     minute_scale: f32,
+    /// How much better than a flat rate the factors foretold what looks have shown, in logarithms.
+    pub(super) odds: f32,
 }
 
 /// What is known of changes that are spread over a stretch of time.
@@ -130,6 +132,15 @@ const MOST_SUPPOSED: f32 = 30.0;
 /// Factors nearer to 1 than this are taken to be 1: it is not worth stopping at every minute for them.
 const NOTICEABLE: f64 = 0.02;
 
+/// How far the factors are believed before they have been tried, in logarithms.
+pub(super) const SUPPOSED_ODDS: f32 = 1.0;
+/// The most that they are believed or disbelieved.
+pub(super) const MOST_ODDS: f32 = 6.0;
+/// The most that one look says about it.
+const MOST_SAID: f64 = 2.0;
+/// What is left of what one look said after the next.
+const ODDS_KEPT: f32 = 0.99;
+
 impl Rhythm {
     /// Nothing seen yet, up to `now`.
     pub(super) const fn new(now: Time) -> Self {
@@ -142,7 +153,30 @@ impl Rhythm {
             minutes: [Short::ONE; MINUTES],
             hour_scale: 1.0,
             minute_scale: 1.0,
+            odds: SUPPOSED_ODDS,
         }
+    }
+
+    /// How far the factors are believed: from 0 for not at all to 1.
+    fn belief(&self) -> f64 {
+        1.0 / (1.0 + (-f64::from(self.odds)).exp())
+    }
+
+    /// A factor as far as it is believed.
+    fn mixed(&self, factor: f64) -> f64 {
+        self.belief().mul_add(factor - 1.0, 1.0)
+    }
+
+    /// A look has shown something that was likelier by so much if the factors are true, in logarithms.
+    pub(super) fn judge(&mut self, said: f64) {
+        let said = said.clamp(-MOST_SAID, MOST_SAID) as f32;
+        self.odds = self.odds.mul_add(ODDS_KEPT, said).clamp(-MOST_ODDS, MOST_ODDS);
+    }
+
+    /// The factor at an instant if the factors are true.
+    pub(super) fn factor_if_true(&self, at: Time) -> f64 {
+        let place = Place::of(at);
+        self.hour_factor(place.hour()) * self.minute_factor(place.minute())
     }
 
     fn hour_factor(&self, hour: usize) -> f64 {
@@ -162,15 +196,21 @@ impl Rhythm {
     pub(crate) fn piece(&self, place: Place) -> Piece {
         let hour = self.hour_factor(place.hour());
         if self.has_minutes() {
-            let factor = hour * self.minute_factor(place.minute());
+            let factor = self.mixed(hour * self.minute_factor(place.minute()));
             Piece { factor, lasts: MINUTE - place.micros % MINUTE }
         } else {
-            Piece { factor: hour, lasts: HOUR - place.micros % HOUR }
+            Piece { factor: self.mixed(hour), lasts: HOUR - place.micros % HOUR }
         }
     }
 
-    /// Seconds from one instant to another, each weighed by its factor.
+    /// Seconds from one instant to another, each weighed by its factor as far as that is believed.
     pub(crate) fn exposure(&self, from: Time, to: Time) -> f64 {
+        let flat = seconds(to.micros().saturating_sub(from.micros()).max(0));
+        self.belief().mul_add(self.exposure_if_true(from, to) - flat, flat)
+    }
+
+    /// Seconds from one instant to another, each weighed by its factor.
+    pub(super) fn exposure_if_true(&self, from: Time, to: Time) -> f64 {
         if to <= from {
             return 0.0;
         }
@@ -211,9 +251,10 @@ impl Rhythm {
         for _ in 0..=HOURS + 1 {
             let begin = place.micros % HOUR;
             let factor = self.hour_factor(place.hour());
-            let whole = factor * self.exposure_in_hour(begin, HOUR);
+            let flat = seconds(HOUR - begin);
+            let whole = self.belief().mul_add(factor * self.exposure_in_hour(begin, HOUR) - flat, flat);
             if whole >= left {
-                return passed.saturating_add(self.time_in_hour(begin, left / factor));
+                return passed.saturating_add(self.time_in_hour(begin, factor, left));
             }
             left -= whole;
             passed = passed.saturating_add(HOUR - begin);
@@ -222,15 +263,16 @@ impl Rhythm {
         passed
     }
 
-    fn time_in_hour(&self, begin: i64, exposure: f64) -> i64 {
+    fn time_in_hour(&self, begin: i64, hour: f64, exposure: f64) -> i64 {
         if !self.has_minutes() {
-            return (exposure * 1e6).ceil() as i64;
+            return (exposure / self.mixed(hour) * 1e6).ceil() as i64;
         }
         let (mut left, mut found, mut passed) = (exposure, None, 0);
         each_minute(begin, HOUR, |minute, micros| {
-            let whole = self.minute_factor(minute) * seconds(micros);
+            let factor = self.mixed(hour * self.minute_factor(minute));
+            let whole = factor * seconds(micros);
             if found.is_none() && whole >= left {
-                found = Some(passed + (left / self.minute_factor(minute) * 1e6).ceil() as i64);
+                found = Some(passed + (left / factor * 1e6).ceil() as i64);
             }
             left -= whole;
             passed += micros;
@@ -261,7 +303,7 @@ impl Rhythm {
     /// So many changes somewhere between two instants, the later not after the last update: each bin gets the share
     /// that the present factors give it.
     pub(super) fn spread(&mut self, from: Time, to: Time, changes: f64, sighting: Sighting) {
-        let exposure = self.exposure(from, to);
+        let exposure = self.exposure_if_true(from, to);
         if !(exposure > 0.0 && changes > 0.0) {
             return;
         }
@@ -382,7 +424,7 @@ mod tests {
     #[test]
     fn a_rhythm_is_small() {
         assert!(size_of::<Rhythm>() <= 1_536, "{}", size_of::<Rhythm>());
-        assert!(size_of::<super::super::Model>() <= 64, "{}", size_of::<super::super::Model>());
+        assert!(size_of::<super::super::Model>() <= 72, "{}", size_of::<super::super::Model>());
     }
 
     #[test]

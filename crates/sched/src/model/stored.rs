@@ -6,9 +6,10 @@
 use dunlin_core::Time;
 use serde::{Deserialize, Serialize};
 
+use super::bursts::{self, Bursts, Kept, N_SHAPES};
 use super::calendar::{HOURS, MINUTES};
 use super::rate::Rate;
-use super::rhythm::{Noise, Rhythm};
+use super::rhythm::{MOST_ODDS, Noise, Rhythm, SUPPOSED_ODDS};
 use super::{Model, Parts, Prior};
 
 /// Something that is not a stored model.
@@ -33,6 +34,7 @@ pub enum Unreadable {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) enum Stored {
     V1(V1),
+    V2(V2),
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -44,6 +46,15 @@ pub(super) struct V1 {
     begin: Option<Time>,
     parts: Parts,
     rhythm: Option<Tables>,
+}
+
+/// What came later: bursts, and whether rhythms are believed.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct V2 {
+    first: V1,
+    rhythm_odds: u32,
+    /// Changes, seconds, age and odds of each shape.
+    bursts: Option<[[u64; 4]; N_SHAPES]>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -66,7 +77,13 @@ impl From<Model> for Stored {
                 [week_hours, day_hours, weekdays, minutes].map(f32::to_bits)
             },
         };
-        Self::V1(V1 {
+        let rhythm_odds = model.rhythm.as_ref().map_or(SUPPOSED_ODDS, |rhythm| rhythm.odds).to_bits();
+        let bursts = model.bursts.map(|bursts| {
+            bursts
+                .kept
+                .map(|Kept { rate, age, odds }| [rate.changes, rate.seconds, age, odds].map(f64::to_bits))
+        });
+        let first = V1 {
             prior_rate: model.prior.rate.to_bits(),
             prior_strength: model.prior.strength.to_bits(),
             changes: model.rate.changes.to_bits(),
@@ -74,14 +91,32 @@ impl From<Model> for Stored {
             begin: model.begin,
             parts: model.parts,
             rhythm: model.rhythm.map(tables),
-        })
+        };
+        Self::V2(V2 { first, rhythm_odds, bursts })
     }
 }
 
 impl TryFrom<Stored> for Model {
     type Error = Unreadable;
 
-    fn try_from(Stored::V1(stored): Stored) -> Result<Self, Unreadable> {
+    fn try_from(stored: Stored) -> Result<Self, Unreadable> {
+        match stored {
+            Stored::V1(stored) => Self::try_from(stored),
+            Stored::V2(V2 { first, rhythm_odds, bursts }) => {
+                let mut model = Self::try_from(first)?;
+                let odds = within(f32::from_bits(rhythm_odds).into(), MOST_ODDS.into())?;
+                model.rhythm.iter_mut().for_each(|rhythm| rhythm.odds = odds as f32);
+                model.bursts = bursts.map(bursts_of).transpose()?;
+                Ok(model)
+            }
+        }
+    }
+}
+
+impl TryFrom<V1> for Model {
+    type Error = Unreadable;
+
+    fn try_from(stored: V1) -> Result<Self, Unreadable> {
         let prior = Prior {
             rate: f64::from_bits(stored.prior_rate),
             strength: f64::from_bits(stored.prior_strength),
@@ -93,7 +128,8 @@ impl TryFrom<Stored> for Model {
             changes: amount(f64::from_bits(stored.changes), "the number of changes")?,
             seconds: amount(f64::from_bits(stored.seconds), "the time watched")?,
         };
-        let mut model = Self { prior, rate, begin: stored.begin, parts: stored.parts, rhythm: None };
+        let mut model =
+            Self { prior, rate, begin: stored.begin, parts: stored.parts, rhythm: None, bursts: None };
         if let Some(tables) = stored.rhythm {
             let mut rhythm = Box::new(Rhythm::new(tables.updated));
             rhythm.by_hour = table::<HOURS>(&tables.by_hour, "hour of the week")?;
@@ -105,6 +141,22 @@ impl TryFrom<Stored> for Model {
         }
         Ok(model)
     }
+}
+
+fn bursts_of(stored: [[u64; 4]; N_SHAPES]) -> Result<Box<Bursts>, Unreadable> {
+    let mut bursts = Box::<Bursts>::default();
+    for (kept, bits) in bursts.kept.iter_mut().zip(stored) {
+        let [changes, seconds, age, odds] = bits.map(f64::from_bits);
+        kept.rate.changes = amount(changes, "the number of changes in bursts")?;
+        kept.rate.seconds = amount(seconds, "the time watched for bursts")?;
+        kept.age = amount(age, "the time since the last change")?;
+        kept.odds = within(odds, bursts::MOST_ODDS)?;
+    }
+    Ok(bursts)
+}
+
+fn within(odds: f64, most: f64) -> Result<f64, Unreadable> {
+    if odds.abs() <= most { Ok(odds) } else { Err(Unreadable::Number("a belief")) }
 }
 
 /// The most that is believed of a count or of seconds: far more than any source can do in any time.

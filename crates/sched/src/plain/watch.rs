@@ -88,10 +88,9 @@ impl PlainWatch {
             Input::Looked { source, seen } => {
                 self.land(source);
                 let Some(watched) = self.sources.get_mut(&source) else { return };
-                if let Some(last) = watched.last_look {
-                    self.crowd.looked(now.since(last), &seen);
-                }
-                watched.model.observe(&Look { since: watched.last_look, at: now, seen });
+                let look = Look { since: watched.last_look, at: now, seen };
+                self.crowd.looked(&watched.model, &look);
+                watched.model.observe_among(&look, self.crowd.prior(watched.model.prior()));
                 watched.last_look = Some(now);
                 watched.not_before = None;
             }
@@ -215,8 +214,7 @@ impl PlainWatch {
         match self.settings.strategy {
             Strategy::RoundRobin => now.since(last).as_secs_f64(),
             Strategy::Learned => {
-                let others_rate = self.crowd.rate(watched.model.prior());
-                let forecast = watched.model.forecast_among(others_rate);
+                let forecast = self.crowd.forecast(&watched.model);
                 Curve::new(&watched.terms.value, forecast, last, self.settings.chronon).at(now)
             }
         }

@@ -24,8 +24,10 @@ use crate::forecast::{Forecast, Segment};
 pub trait Rates {
     /// The rate at an instant, and until when it stays the same.
     fn segment(&self, at: Time) -> Segment;
-    /// How many changes' worth of evidence there is, as [`Forecast::evidence`].
-    fn evidence(&self) -> f64;
+    /// The chance of any change in the time from the last look on, as [`Forecast::chance_since`].
+    fn chance_since(&self, last_look: Time, now: Time) -> f64;
+    /// How many changes are expected by the time that this chance is reached, as [`Forecast::changes_for`].
+    fn changes_for(&self, chance: f64) -> f64;
     /// By how much more a look is worth for what it teaches, as [`Forecast::hope`].
     fn hope(&self) -> f64;
     /// How many changes are expected from one instant to another, as [`Forecast::expected`].
@@ -37,8 +39,12 @@ impl Rates for Forecast<'_> {
         Forecast::segment(self, at)
     }
 
-    fn evidence(&self) -> f64 {
-        Forecast::evidence(self)
+    fn chance_since(&self, last_look: Time, now: Time) -> f64 {
+        Forecast::chance_since(self, last_look, now)
+    }
+
+    fn changes_for(&self, chance: f64) -> f64 {
+        Forecast::changes_for(self, chance)
     }
 
     fn hope(&self) -> f64 {
@@ -121,9 +127,7 @@ impl<'a, R: Rates> Curve<'a, R> {
                 if wanted >= 1.0 {
                     return None;
                 }
-                let evidence = self.evidence();
-                let changes = evidence * (-(-wanted).ln_1p() / evidence).exp_m1();
-                self.carried_crossing(0.0, false, from, changes, horizon)
+                self.carried_crossing(0.0, false, from, self.rates.changes_for(wanted), horizon)
             }
             _ => self.tried_crossing(from, wanted, horizon),
         }
@@ -132,11 +136,6 @@ impl<'a, R: Rates> Curve<'a, R> {
     /// W · hope, by which everything is multiplied.
     fn scale(&self) -> f64 {
         self.value.weight * self.rates.hope()
-    }
-
-    /// With no evidence at all there is no distribution to speak of; next to none is near enough.
-    fn evidence(&self) -> f64 {
-        self.rates.evidence().max(1e-6)
     }
 
     /// Seconds after which a change is worth nothing, if there is such an age.
@@ -179,9 +178,8 @@ impl<'a, R: Rates> Curve<'a, R> {
                 sum = carry(sum, stretch.rate, decay + overwriting, stretch.oldest - stretch.newest);
             }),
             Shape::AnyChange => {
-                let changes = self.rates.expected(self.begin(now), now);
-                let evidence = self.evidence();
-                sum = -(-evidence * (changes / evidence).ln_1p()).exp_m1();
+                // What is worth nothing any more is as if it had been seen.
+                sum = self.rates.chance_since(self.begin(now), now);
             }
             Shape::ByAge => self.walk(now, |stretch| {
                 let [to, from] = [stretch.oldest, stretch.newest]

@@ -121,7 +121,7 @@ impl Watched {
 
     /// What is to be expected of it, beside the others.
     pub(super) fn forecast(&self, measure: &Measure) -> Forecast<'_> {
-        self.model.forecast_among(measure.crowd.rate(self.model.prior()))
+        measure.crowd.forecast(&self.model)
     }
 
     /// When a look will first be worth this much, up to `horizon`.

@@ -29,8 +29,13 @@ impl Rates for &Stretches {
         Segment { rate: self.rates[place], until: Time::from_seconds((nth + 1) * self.seconds) }
     }
 
-    fn evidence(&self) -> f64 {
-        self.evidence
+    fn chance_since(&self, last_look: Time, now: Time) -> f64 {
+        let changes = self.expected(last_look, now);
+        -(-self.evidence * (changes / self.evidence).ln_1p()).exp_m1()
+    }
+
+    fn changes_for(&self, chance: f64) -> f64 {
+        self.evidence * (-(-chance).ln_1p() / self.evidence).exp_m1()
     }
 
     fn hope(&self) -> f64 {
@@ -193,8 +198,11 @@ fn an_endless_forecast_of_tiny_stretches_ends() {
         fn segment(&self, at: Time) -> Segment {
             Segment { rate: 1e-9, until: Time::from_micros(at.micros() + 1) }
         }
-        fn evidence(&self) -> f64 {
-            1.0
+        fn chance_since(&self, last_look: Time, now: Time) -> f64 {
+            -(-self.expected(last_look, now)).exp_m1()
+        }
+        fn changes_for(&self, chance: f64) -> f64 {
+            -(-chance).ln_1p()
         }
         fn hope(&self) -> f64 {
             1.0

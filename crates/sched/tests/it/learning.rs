@@ -158,3 +158,67 @@ fn looks_that_do_not_move_forward_are_passed_over() {
     model.observe(&Look { since: Some(time(DAY)), at: time(0.0), seen: seen() });
     assert_eq!(model, before);
 }
+
+/// Ten changes within an hour, every hundred days.
+fn bursts() -> Vec<f64> {
+    (0..6)
+        .flat_map(|burst| {
+            (0..10).map(move |change| f64::from(burst) * 100.0 * DAY + f64::from(change) * 360.0)
+        })
+        .collect()
+}
+
+#[test]
+fn one_change_in_a_burst_makes_another_likely_and_silence_ends_it() {
+    for is_dated in [true, false] {
+        let mut model = Model::new(Prior::default());
+        let mut since = -DAY;
+        model.observe(&Look { since: None, at: time(since), seen: Seen::Unchanged });
+        for change in bursts() {
+            // A look right after each change, and one each day between bursts.
+            while change - since > DAY {
+                model.observe(&Look {
+                    since: Some(time(since)),
+                    at: time(since + DAY),
+                    seen: Seen::Unchanged,
+                });
+                since += DAY;
+            }
+            let times = if is_dated { vec![time(change)] } else { Vec::new() };
+            let seen = changed(times, Known::Latest);
+            model.observe(&Look { since: Some(time(since)), at: time(change + 60.0), seen });
+            since = change + 60.0;
+        }
+        let chance =
+            |model: &Model, since: f64| model.forecast().chance_since(time(since), time(since + 3_600.0));
+        let (plain, soon) =
+            (model.forecast().probability(time(since), time(since + 3_600.0)), chance(&model, since));
+        assert!(soon > 4.0 * plain, "{is_dated}: {soon} {plain}");
+        for _ in 0..20 {
+            model.observe(&Look { since: Some(time(since)), at: time(since + DAY), seen: Seen::Unchanged });
+            since += DAY;
+        }
+        let late = chance(&model, since);
+        assert!(late < soon / 10.0, "{is_dated}: {late} {soon}");
+    }
+}
+
+#[test]
+fn where_changes_come_at_random_bursts_are_not_believed() {
+    let rate = 1.0 / HOUR;
+    for told in [Told::Nothing, Told::Last, Told::All] {
+        let (mut ratio, n_sources, end) = (0.0, 20, 400.0 * HOUR);
+        for seed in 0..n_sources {
+            let mut rng = rng(seed);
+            let changes = changes(rate, |_| rate, end, &mut rng);
+            let mut model = Model::new(Prior::default());
+            let mut last = 0.0;
+            let watching = Watching { changes: &changes, mean_gap: HOUR, end, told };
+            watching.show(&mut model, &mut rng, |_, _, at, _| last = at);
+            let (since, now) = (time(last), time(last + HOUR / 2.0));
+            let forecast = model.forecast();
+            ratio += forecast.chance_since(since, now) / forecast.probability(since, now) / n_sources as f64;
+        }
+        assert!((0.9..1.1).contains(&ratio), "{told:?}: {ratio}");
+    }
+}

@@ -69,25 +69,42 @@ fn what_no_look_can_lead_to_is_refused() {
     let text = serde_json::to_string(&model).unwrap();
     let refusal = |change: &dyn Fn(&mut serde_json::Value)| {
         let mut value: serde_json::Value = serde_json::from_str(&text).unwrap();
-        change(&mut value["V1"]);
+        change(&mut value["V2"]);
         serde_json::from_value::<Model>(value).unwrap_err().to_string()
     };
     let nan = f64::NAN.to_bits();
     assert_eq!(
-        refusal(&|model| model["seconds"] = nan.into()),
+        refusal(&|model| model["first"]["seconds"] = nan.into()),
         "the time watched is not a number that a model can hold (start the source with a new model)"
     );
     assert!(
-        refusal(&|model| model["changes"] = (-1.0f64).to_bits().into()).starts_with("the number of changes")
+        refusal(&|model| model["first"]["changes"] = (-1.0f64).to_bits().into())
+            .starts_with("the number of changes")
     );
-    assert!(refusal(&|model| model["prior_rate"] = 0.into()).starts_with("the prior"));
+    assert!(refusal(&|model| model["first"]["prior_rate"] = 0.into()).starts_with("the prior"));
     assert!(
-        refusal(&|model| model["rhythm"]["by_hour"][7] = f32::INFINITY.to_bits().into())
+        refusal(&|model| model["first"]["rhythm"]["by_hour"][7] = f32::INFINITY.to_bits().into())
             .starts_with("a count")
     );
     assert_eq!(
-        refusal(&|model| drop(model["rhythm"]["by_minute"].as_array_mut().unwrap().pop())),
+        refusal(&|model| drop(model["first"]["rhythm"]["by_minute"].as_array_mut().unwrap().pop())),
         "a table by minute of the hour has 59 entries, not 60 (start the source with a new model)"
     );
-    assert!(serde_json::from_str::<Model>(&text.replacen("V1", "V9", 1)).is_err());
+    assert!(refusal(&|model| model["rhythm_odds"] = 7f32.to_bits().into()).starts_with("a belief"));
+    assert!(refusal(&|model| model["bursts"][1][3] = nan.into()).starts_with("a belief"));
+    assert!(
+        refusal(&|model| model["bursts"][0][2] = nan.into()).starts_with("the time since the last change")
+    );
+    assert!(serde_json::from_str::<Model>(&text.replacen("V2", "V9", 1)).is_err());
+}
+
+#[test]
+fn what_the_first_version_wrote_is_still_read() {
+    let mut model = Model::new(Prior::default());
+    model.observe(&Look { since: Some(time(0.0)), at: time(1e5), seen: changed(Vec::new(), Known::Latest) });
+    let value = serde_json::to_value(&model).unwrap();
+    let old = serde_json::json!({ "V1": value["V2"]["first"] });
+    let read: Model = serde_json::from_value(old).unwrap();
+    assert_eq!(read.forecast().mean_rate(), model.forecast().mean_rate());
+    assert_eq!(read.forecast().segment(time(2e5)), model.forecast().segment(time(2e5)));
 }

@@ -26,8 +26,12 @@ impl Rates for Flat {
         Segment { rate: self.0, until: at.plus(Duration::from_hours(1_000_000)) }
     }
 
-    fn evidence(&self) -> f64 {
-        1e9
+    fn chance_since(&self, last_look: Time, now: Time) -> f64 {
+        -(-self.expected(last_look, now)).exp_m1()
+    }
+
+    fn changes_for(&self, chance: f64) -> f64 {
+        -(-chance).ln_1p()
     }
 
     fn hope(&self) -> f64 {
