@@ -11,6 +11,7 @@ mod begin;
 mod finish;
 mod hosts;
 mod noting;
+mod onward;
 mod robots;
 mod sources;
 mod tell;
@@ -25,7 +26,7 @@ use std::time::Duration;
 use dunlin_core::Time;
 use dunlin_net::politeness::{PlaceState, Politeness};
 use dunlin_net::robots::RobotsCache;
-use dunlin_net::{Error as NetError, Fetched};
+use dunlin_net::{Error as NetError, Fetched, Onward};
 use dunlin_sched::model::Seen;
 use dunlin_sched::watch::journal::{Entry, Journaled};
 use dunlin_sched::watch::{self, Choice, HostIdx, Input, Pace};
@@ -38,6 +39,7 @@ use crate::{Figures, Health, RobotsRule, Settings};
 
 use hosts::Hosts;
 use noting::Noting;
+pub use onward::Leg;
 use sources::Sources;
 use trouble::Trouble;
 use usage::Usage;
@@ -56,6 +58,13 @@ pub enum Event {
     Left(SourceId),
     /// A probe has been made and read.
     Taken(Box<Taken>),
+    /// A probe was led to another site, which has not been asked yet.
+    LedOn {
+        /// Which probe.
+        probe: ProbeId,
+        /// Where to.
+        onward: Box<Onward>,
+    },
     /// A probe came to nothing that can be stored: the store could not be read, or the source is gone.
     Dropped {
         /// Which probe.
@@ -103,7 +112,12 @@ pub enum Event {
 #[derive(Debug)]
 pub enum Command {
     /// Probe a source: read what is stored about it, fetch, read; then [`Event::Taken`].
-    Probe(Errand),
+    Probe {
+        /// What for.
+        errand: Errand,
+        /// How far, and from where if not from its address.
+        leg: Leg,
+    },
     /// Fetch a robots.txt; then [`Event::Robots`].
     FetchRobots {
         /// Where.
@@ -138,8 +152,17 @@ struct Flight {
     id: SourceId,
     url: Url,
     host: HostIdx,
+    /// Where it was led, if it was.
+    onward: Option<Box<Onward>>,
     /// What to tell the watch once it is written.
     ending: Option<Ending>,
+}
+
+impl Flight {
+    /// What is asked now, or was asked last.
+    fn leg(&self) -> &Url {
+        self.onward.as_ref().map_or(&self.url, |onward| onward.url())
+    }
 }
 
 #[derive(Debug)]
@@ -251,12 +274,16 @@ impl Control {
         }
     }
 
-    /// Takes in what an earlier run remembered of places. What cannot be read is passed over.
+    /// Takes in what an earlier run remembered of places and sites. What cannot be read is passed over.
     pub fn restore_politeness(&mut self, stored: &[dunlin_store::Politeness]) {
         let read = |place: &dunlin_store::Politeness| {
             Some((place.scope.clone(), postcard::from_bytes::<PlaceState>(&place.state).ok()?))
         };
-        self.politeness.restore(stored.iter().filter_map(read));
+        let (sites, places): (Vec<_>, Vec<_>) = stored.iter().partition(|stored| robots::is_site(stored));
+        self.politeness.restore(places.into_iter().filter_map(read));
+        if let Some(robots) = &mut self.robots {
+            robots.restore(sites.into_iter().filter_map(robots::read_site));
+        }
     }
 
     /// Begins after an earlier run, which may have asked any host up to now.
@@ -272,6 +299,7 @@ impl Control {
             Event::Joined(joining) => joining.into_iter().for_each(|joining| self.join(now, joining)),
             Event::Left(id) => self.leave(now, id),
             Event::Taken(taken) => self.taken(now, *taken, commands),
+            Event::LedOn { probe, onward } => self.led_on(now, probe, onward, commands),
             Event::Dropped { probe, reason } => self.dropped(now, probe, &reason),
             Event::Crashed { probe, reason } => self.crashed(now, probe, &reason, commands),
             Event::Robots { url, answer } => self.robots_answered(now, &url, &answer, commands),
@@ -386,7 +414,9 @@ impl Control {
         }
         self.forgot_at = Some(now);
         self.drop_hosts(now);
-        let names = self.politeness.forget(now);
+        let mut names = self.politeness.forget(now);
+        let sites = self.robots.as_mut().map(|robots| robots.forget(now));
+        names.extend(sites.into_iter().flatten().map(|site| robots::site_name(&site)));
         if !names.is_empty() {
             let forgotten = |scope| dunlin_store::Politeness { scope, state: Vec::new() };
             let forgotten = names.into_iter().map(forgotten).collect();

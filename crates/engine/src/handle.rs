@@ -81,11 +81,7 @@ impl Handle {
             let (source, joining) = handle
                 .with_store(move |store, settings| {
                     let present = store.source(id)?.ok_or(Error::NoSuchSource(id))?;
-                    let wanted = edited(present.spec.clone(), &edit);
-                    // A source that the guard now refuses can still be paused, or found by another tag.
-                    if wanted != present.spec {
-                        recipe::check(&wanted, settings)?;
-                    }
+                    recipe::check_edit(&present.spec, &edit, settings)?;
                     let source = store.edit_source(id, edit)?;
                     let joining = Joining::load(store, &source, settings, &Unnoted::default())?;
                     Ok((source, joining))
@@ -189,22 +185,6 @@ async fn unbroken<T: Send + 'static>(
     work: impl Future<Output = Result<T, Error>> + Send + 'static,
 ) -> Result<T, Error> {
     tokio::spawn(work).await.map_err(|_| Error::Stopped)?
-}
-
-/// The source as it would be after an edit, to be checked before anything is written.
-fn edited(mut spec: NewSource, edit: &SourceEdit) -> NewSource {
-    fn replace<T: Clone>(field: &mut T, new: Option<&T>) {
-        if let Some(new) = new {
-            field.clone_from(new);
-        }
-    }
-    replace(&mut spec.url, edit.url.as_ref());
-    replace(&mut spec.kind, edit.kind.as_ref());
-    replace(&mut spec.recipe, edit.recipe.as_ref());
-    replace(&mut spec.weight, edit.weight.as_ref());
-    replace(&mut spec.life, edit.life.as_ref());
-    replace(&mut spec.urgency, edit.urgency.as_ref());
-    spec
 }
 
 /// One probe in a thousand days; whoever wants fewer wants none.

@@ -103,15 +103,15 @@ fn load(store: &dyn Store, settings: &Arc<Settings>) -> Result<(Control, Cursor)
     Ok((control, store.cursor_range()?.newest))
 }
 
-/// Removes what is too old, now and then.
+/// Removes what is too old, at the start and now and then: a service that is often restarted must not keep everything.
 async fn keep_up(handle: Handle) {
     loop {
-        tokio::time::sleep(PRUNE_EVERY).await;
         let (store, keep) = (Arc::clone(&handle.store), handle.settings.keep);
         let pruned = tokio::task::spawn_blocking(move || store.prune(keep.at(wall_clock()))).await;
         if let Ok(Err(error)) = pruned {
             tracing::warn!(%error, "old things could not be removed from the store");
         }
+        tokio::time::sleep(PRUNE_EVERY).await;
     }
 }
 
@@ -251,9 +251,9 @@ impl Running {
     fn execute(&mut self, command: Command) {
         match command {
             Command::Write(write) => self.unsent.push_back(write),
-            Command::Probe(errand) => {
+            Command::Probe { errand, leg } => {
                 // Boxed, because a task is moved several times before it is where it stays.
-                let task = self.tasks.spawn(Box::pin(self.fetching.clone().probe(errand)));
+                let task = self.tasks.spawn(Box::pin(self.fetching.clone().probe(errand, leg)));
                 self.work.insert(task.id(), Work::Probe(errand.probe));
             }
             Command::FetchRobots { url } => {

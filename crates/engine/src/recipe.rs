@@ -12,7 +12,7 @@ use dunlin_extract::recipe::{NoiseRules, Recipe};
 use dunlin_extract::{Extractor, Limits};
 use dunlin_net::{Request, ShownUrl};
 use dunlin_sched::value::{Life, ValueModel};
-use dunlin_store::NewSource;
+use dunlin_store::{NewSource, SourceEdit};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -102,6 +102,27 @@ pub fn check(source: &NewSource, settings: &Settings) -> Result<Checked, Error> 
         ));
     }
     Ok(checked)
+}
+
+/// The same for a source as it would be after an edit. One that the guard now refuses can still be paused, or found by
+/// another tag.
+pub fn check_edit(present: &NewSource, edit: &SourceEdit, settings: &Settings) -> Result<(), Error> {
+    fn replace<T: Clone>(field: &mut T, new: Option<&T>) {
+        if let Some(new) = new {
+            field.clone_from(new);
+        }
+    }
+    let mut wanted = present.clone();
+    replace(&mut wanted.url, edit.url.as_ref());
+    replace(&mut wanted.kind, edit.kind.as_ref());
+    replace(&mut wanted.recipe, edit.recipe.as_ref());
+    replace(&mut wanted.weight, edit.weight.as_ref());
+    replace(&mut wanted.life, edit.life.as_ref());
+    replace(&mut wanted.urgency, edit.urgency.as_ref());
+    if wanted != *present {
+        check(&wanted, settings)?;
+    }
+    Ok(())
 }
 
 /// The same without what only a probe needs, which would be slow for many sources.

@@ -14,7 +14,7 @@ use dunlin_store::{NewSource, SourceEdit, SourceId, Store};
 use url::Url;
 
 use crate::capture::{Errand, Failure, Job, given_up};
-use crate::control::{Command, Control, Event, Unwanted};
+use crate::control::{Command, Control, Event, Leg, Unwanted};
 use crate::handle::stored_budget;
 use crate::joining::{Joining, Unnoted, has_been_used, load_all};
 use crate::probe::{digest, panic_message, prepare};
@@ -161,7 +161,7 @@ impl<W: World> Simulation<W> {
                 let due = self.control.next_due(at).map_or(Duration::MAX, |due| due.since(at));
                 self.plan_tick(self.now.plus(due.clamp(self.settings.chronon, LONGEST_SLEEP)));
             }
-            Happening::Answer { job, result } => self.read(*job, &result),
+            Happening::Answer { job, result } => self.read(*job, result),
             Happening::Robots { url, result } => self.happen(Event::Robots { url, answer: Box::new(result) }),
             Happening::WriteAgain => self.write(),
         }
@@ -206,7 +206,7 @@ impl<W: World> Simulation<W> {
                     self.backlog.push(write);
                     has_writes = true;
                 }
-                Command::Probe(errand) => self.probe(errand),
+                Command::Probe { errand, leg } => self.probe(errand, leg),
                 Command::FetchRobots { url } => {
                     let request = Request::new(url.clone());
                     let Answered { latency, result } = self.world.answer(&request, self.now);
@@ -219,7 +219,7 @@ impl<W: World> Simulation<W> {
         }
     }
 
-    fn probe(&mut self, errand: Errand) {
+    fn probe(&mut self, errand: Errand, leg: Leg) {
         let probe = errand.probe;
         let prepared = catch_unwind(AssertUnwindSafe(|| prepare(&*self.store, &self.settings, errand)));
         let job = match prepared {
@@ -229,7 +229,7 @@ impl<W: World> Simulation<W> {
         };
         match job.request() {
             Ok(request) => {
-                let Answered { latency, result } = self.world.answer(&request, self.now);
+                let Answered { latency, result } = self.world.answer(&leg.of(request), self.now);
                 let job = Box::new(job);
                 self.plan(self.now.plus(latency), Happening::Answer { job, result });
             }
@@ -240,9 +240,12 @@ impl<W: World> Simulation<W> {
         }
     }
 
-    fn read(&mut self, job: Job, result: &Result<Fetched, NetError>) {
+    fn read(&mut self, job: Job, result: Result<Fetched, NetError>) {
         let (probe, at) = (job.probe, self.clock());
-        let read = catch_unwind(AssertUnwindSafe(|| digest(&*self.store, &self.settings, job, result, at)));
+        if let Err(NetError::Elsewhere { onward }) = result {
+            return self.happen(Event::LedOn { probe, onward });
+        }
+        let read = catch_unwind(AssertUnwindSafe(|| digest(&*self.store, &self.settings, job, &result, at)));
         self.happen(match read {
             Ok(Ok(taken)) => Event::Taken(Box::new(taken)),
             Ok(Err(error)) => Event::Dropped { probe, reason: error.to_string() },

@@ -29,6 +29,7 @@ use crate::call::Call;
 use crate::error::{Error, Phase};
 use crate::fetched::{Fetched, Hop, Timings};
 use crate::guard::{Refusal, Target};
+use crate::onward::Onward;
 use crate::request::Request;
 use crate::resolve::{Resolve, SystemResolver};
 use crate::shown::ShownUrl;
@@ -160,18 +161,25 @@ impl Shared {
 
     async fn follow(&self, request: &Request) -> Result<Fetched, Error> {
         let mut headers = request.all_headers(&self.user_agent)?;
-        let mut url = request.url.clone();
+        let (begin, hops) = request.beginning();
+        let (mut url, mut hops) = (begin.clone(), hops.to_vec());
         url.set_fragment(None);
-        let mut hops: Vec<Hop> = Vec::new();
+        redirect::strip_along(&mut headers, &request.headers, &hops, &url);
         let mut timings = Timings::default();
         loop {
             let mut asking = Asking { shared: self, url: &url, n_hops: hops.len(), timings: &mut timings };
             let (answer, target, connection) = asking.ask(&headers).await?;
             if let Some(next) = redirect::target(&answer, &url, &hops, &self.settings)? {
                 redirect::strip(&mut headers, &request.headers, &url, &next);
+                let is_followed = request.may_follow(&url, &next);
                 hops.push(Hop { status: answer.status(), from: std::mem::replace(&mut url, next) });
                 self.pass_over(answer.into_body(), &target, connection).await;
-                continue;
+                if is_followed {
+                    continue;
+                }
+                // What is never fetched from need not be decided by anybody else.
+                Asking { shared: self, url: &url, n_hops: hops.len(), timings: &mut timings }.target()?;
+                return Err(Error::Elsewhere { onward: Box::new(Onward::new(hops, url)) });
             }
             let mut fetched = Fetched::from_head(answer.status(), answer.headers(), url, hops);
             fetched.timings = timings;

@@ -9,6 +9,7 @@ use std::time::Duration;
 use dunlin_core::{Fault, Retry};
 
 use crate::guard::Refusal;
+use crate::onward::Onward;
 use crate::resolve::ResolveError;
 use crate::shown::ShownUrl;
 
@@ -30,6 +31,21 @@ pub enum Phase {
     Body,
     /// Everything together, redirects included.
     Total,
+}
+
+impl Phase {
+    /// What its limit is called where it is set.
+    const fn setting(self) -> &'static str {
+        match self {
+            Self::Queue => "limits.in_flight",
+            Self::Resolve => "limits.resolve",
+            Self::Connect => "limits.connect",
+            Self::Handshake => "limits.handshake",
+            Self::FirstByte => "limits.first_byte",
+            Self::Body => "limits.idle",
+            Self::Total => "limits.total",
+        }
+    }
 }
 
 impl std::fmt::Display for Phase {
@@ -101,7 +117,7 @@ pub enum Error {
     },
     /// The certificate does not prove that this is the host.
     #[error(
-        "certificate of {host} not accepted: {} (add its issuer as an extra root if it is trusted)",
+        "certificate of {host} not accepted: {} (add its issuer to guard.extra_roots if it is trusted)",
         in_words(reason)
     )]
     Certificate {
@@ -119,7 +135,7 @@ pub enum Error {
         reason: io::Error,
     },
     /// A phase took longer than its limit.
-    #[error("{host}: {phase} took longer than {limit:?} (raise the limit, or ask less often)")]
+    #[error("{host}: {phase} took longer than {limit:?} (raise {} if that is usual for it)", phase.setting())]
     TimedOut {
         /// The host.
         host: String,
@@ -129,7 +145,9 @@ pub enum Error {
         limit: Duration,
     },
     /// More redirects than allowed.
-    #[error("more than {limit} redirects, the last to {url} (use the final URL)")]
+    #[error(
+        "more than {limit} redirects, the last to {url} (watch the final address, or raise limits.redirects)"
+    )]
     TooManyRedirects {
         /// The most that are followed.
         limit: usize,
@@ -143,7 +161,7 @@ pub enum Error {
         url: ShownUrl,
     },
     /// A redirect from https to http.
-    #[error("redirect from https to {url} refused (allow downgrades if it is trusted)")]
+    #[error("redirect from https to {url} refused (set guard.downgrades if it is trusted)")]
     Downgrade {
         /// The unencrypted URL.
         url: ShownUrl,
@@ -156,8 +174,14 @@ pub enum Error {
         /// What is wrong with the target.
         reason: url::ParseError,
     },
+    /// A redirect to another site, for a request that stays within its own.
+    #[error("redirect to {} not followed (ask that site first, then go on)", ShownUrl::of(onward.url()))]
+    Elsewhere {
+        /// Where it leads, and the way there.
+        onward: Box<Onward>,
+    },
     /// Status line and headers over their limit.
-    #[error("{host}: headers of more than {limit} bytes (raise the limit if they are legitimate)")]
+    #[error("{host}: headers of more than {limit} bytes (raise limits.head if they are legitimate)")]
     HeadTooLarge {
         /// The host.
         host: String,
@@ -165,7 +189,7 @@ pub enum Error {
         limit: usize,
     },
     /// More body than allowed, as sent or after decompression.
-    #[error("{host}: body of more than {limit} bytes {stage} (raise the limit if it is legitimate)")]
+    #[error("{host}: body of more than {limit} bytes {stage} ({})", stage.hint())]
     BodyTooLarge {
         /// The host.
         host: String,
@@ -229,6 +253,16 @@ pub enum Stage {
     Decoded,
     /// In one line of an answer that is read by lines.
     Line,
+}
+
+impl Stage {
+    const fn hint(self) -> &'static str {
+        match self {
+            Self::Sent => "raise limits.sent if it is legitimate",
+            Self::Decoded => "raise limits.decoded if it is legitimate",
+            Self::Line => "check that it is a stream of lines",
+        }
+    }
 }
 
 impl std::fmt::Display for Stage {

@@ -264,9 +264,12 @@ impl Politeness {
     }
 
     /// Begins after another run, which may have asked any place up to now: every place gets its gap first. So the gap
-    /// outlasts a restart though the time of each request is not stored, even of those that were under way.
+    /// outlasts a restart though the time of each request is not stored, even of those that were under way. To be
+    /// called after [`Politeness::restore`], for the places that have asked for a gap of their own.
     pub fn resume(&mut self, now: Time) {
         self.resumed = Some(now);
+        let with_own_gap = self.places.values_mut().filter(|place| place.state.own_gap.is_some());
+        with_own_gap.for_each(|place| place.state.use_at(now));
     }
 
     /// Drops every place that would not hold anything back any more, and says which.

@@ -3,11 +3,15 @@
 //! Invariant: the values of headers never appear in `Debug` output; they may be keys or cookies.
 
 use std::fmt;
+use std::sync::Arc;
 
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use url::Url;
 
 use crate::error::Error;
+use crate::fetched::Hop;
+use crate::onward::{Bounds, Onward};
+use crate::robots::Robots;
 
 /// What a server gave us to recognise a version by; given back byte for byte, so that it can answer "not changed".
 ///
@@ -43,12 +47,21 @@ pub struct Request {
     pub(crate) validators: Validators,
     pub(crate) headers: HeaderMap,
     pub(crate) keep_first: Option<u64>,
+    bounds: Bounds,
+    onward: Option<Onward>,
 }
 
 impl Request {
     /// Asks for `url`.
     pub fn new(url: Url) -> Self {
-        Self { url, validators: Validators::default(), headers: HeaderMap::new(), keep_first: None }
+        Self {
+            url,
+            validators: Validators::default(),
+            headers: HeaderMap::new(),
+            keep_first: None,
+            bounds: Bounds::None,
+            onward: None,
+        }
     }
 
     /// Asks for the text of a URL.
@@ -75,6 +88,34 @@ impl Request {
     pub fn keeping_first(mut self, bytes: u64) -> Self {
         self.keep_first = Some(bytes);
         self
+    }
+
+    /// Follows redirects only within the site, as far as its `rules` allow. Any other ends the fetch with
+    /// [`Error::Elsewhere`], so that whoever knows the other site can decide first.
+    #[must_use]
+    pub fn within_site(mut self, rules: Option<Arc<Robots>>) -> Self {
+        self.bounds = Bounds::Site(rules);
+        self
+    }
+
+    /// Goes on where an earlier fetch was led to. One of another address is begun anew: its headers are not for
+    /// where that other address leads.
+    #[must_use]
+    pub fn going_on(mut self, onward: Onward) -> Self {
+        let mut own = self.url.clone();
+        own.set_fragment(None);
+        self.onward = onward.hops().first().is_some_and(|hop| hop.from == own).then_some(onward);
+        self
+    }
+
+    /// Whether a redirect is followed without asking anybody.
+    pub fn may_follow(&self, from: &Url, to: &Url) -> bool {
+        self.bounds.allow(from, to)
+    }
+
+    /// What is asked first, and the redirects that have led there.
+    pub fn beginning(&self) -> (&Url, &[Hop]) {
+        self.onward.as_ref().map_or((&self.url, &[]), |onward| (onward.url(), onward.hops()))
     }
 
     /// Where to.
@@ -132,7 +173,8 @@ impl fmt::Debug for Request {
             .field("validators", &self.validators)
             .field("header_names", &names)
             .field("keep_first", &self.keep_first)
-            .finish()
+            .field("onward", &self.onward)
+            .finish_non_exhaustive()
     }
 }
 

@@ -14,7 +14,7 @@ use crate::client::Client;
 use crate::error::Error;
 use crate::fetched::Fetched;
 use crate::request::Request;
-pub use cache::{RobotsCache, RobotsVerdict};
+pub use cache::{RobotsCache, RobotsVerdict, SiteState};
 use pattern::{Pattern, normalised_path};
 
 /// As much of the file as is read; the standard asks for at least this.
@@ -37,14 +37,16 @@ const MAX_SITEMAPS: usize = 64;
 /// assert_eq!(robots.crawl_delay().unwrap().as_secs(), 10);
 /// # Ok::<(), url::ParseError>(())
 /// ```
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Robots {
     rules: Vec<Rule>,
     crawl_delay: Option<Duration>,
+    /// Forbids nothing, so it need not outlast a restart.
+    #[serde(skip)]
     sitemaps: Vec<String>,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 struct Rule {
     pattern: Pattern,
     allows: bool,

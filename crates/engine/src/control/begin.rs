@@ -10,14 +10,14 @@ use dunlin_sched::watch::{Choice, HostIdx, Input, Reason};
 use dunlin_store::{Capture, Outcome, ProbeId, SourceId};
 use url::Url;
 
-use super::{Command, Control, Ending, Flight};
+use super::{Command, Control, Ending, Flight, Leg};
 use crate::capture::{Errand, Failure};
 
 /// How long a probe waits for its host after robots.txt was read; one that asks for more is chosen again.
-const PATIENCE: Duration = Duration::from_mins(5);
+pub(super) const PATIENCE: Duration = Duration::from_mins(5);
 
 /// Whether a URL may be fetched now.
-enum Permission {
+pub(super) enum Permission {
     Go,
     /// Not before this time, and nothing of its host either.
     HostWaits(Time),
@@ -76,7 +76,12 @@ impl Control {
     pub(super) fn begin_delayed(&mut self, now: Time, commands: &mut Vec<Command>) {
         while let Some((until, probe)) = self.delayed.first().copied().filter(|(until, _)| *until <= now) {
             self.delayed.remove(&(until, probe));
-            let Some(url) = self.flights.get(&probe).map(|flight| flight.url.clone()) else { continue };
+            let Some(flight) = self.flights.get(&probe) else { continue };
+            if flight.onward.is_some() && !self.room_is_shut(now) {
+                self.go_on(now, probe, commands);
+                continue;
+            }
+            let url = flight.url.clone();
             match self.permission(now, &url) {
                 _ if self.room_is_shut(now) => self.turn_back(now, probe),
                 Permission::Go => self.launch(now, probe, commands),
@@ -99,7 +104,7 @@ impl Control {
         }
     }
 
-    fn permission(&mut self, now: Time, url: &Url) -> Permission {
+    pub(super) fn permission(&mut self, now: Time, url: &Url) -> Permission {
         let verdict = self.robots.as_ref().map(|robots| robots.verdict(url, now));
         match verdict {
             Some(RobotsVerdict::Unknown { robots_txt }) => return Permission::AskRobots(robots_txt),
@@ -141,7 +146,7 @@ impl Control {
         if let Some(source) = self.sources.get_mut(choice.source) {
             source.under_way = Some(probe);
         }
-        self.flights.insert(probe, Flight { choice: *choice, id, url, host, ending: None });
+        self.flights.insert(probe, Flight { choice: *choice, id, url, host, onward: None, ending: None });
         probe
     }
 
@@ -159,15 +164,22 @@ impl Control {
     /// Has a probe made.
     fn launch(&mut self, now: Time, probe: ProbeId, commands: &mut Vec<Command>) {
         self.note_reason(now, probe);
-        let Some(flight) = self.flights.get(&probe) else { return };
-        let (source, index, host) = (flight.id, flight.choice.source, flight.host);
-        self.politeness.started(&flight.url, now);
+        let Some(host) = self.flights.get(&probe).map(|flight| flight.host) else { return };
         if self.settings.politeness.concurrent > 1 {
             // With one at a time the host is busy anyway, and held when the answer comes.
             self.hold_until(now, host, now.plus(self.settings.politeness.gap));
         }
-        let last_look = self.sources.get(index).and_then(|source| source.last_look);
-        commands.push(Command::Probe(Errand { probe, source, last_look }));
+        self.launch_leg(now, probe, commands);
+    }
+
+    /// Has the next part of a probe made.
+    pub(super) fn launch_leg(&mut self, now: Time, probe: ProbeId, commands: &mut Vec<Command>) {
+        let Some(flight) = self.flights.get(&probe) else { return };
+        self.politeness.started(flight.leg(), now);
+        let rules = self.robots.as_ref().and_then(|robots| robots.robots(flight.leg()).cloned());
+        let leg = Leg { onward: flight.onward.clone(), rules };
+        let last_look = self.sources.get(flight.choice.source).and_then(|source| source.last_look);
+        commands.push(Command::Probe { errand: Errand { probe, source: flight.id, last_look }, leg });
     }
 
     /// A look that robots.txt forbids is a failed one for which nobody was asked.
@@ -187,7 +199,7 @@ impl Control {
         commands: &mut Vec<Command>,
     ) {
         let Some(flight) = self.flights.get(&probe) else { return };
-        let (index, id, url) = (flight.choice.source, flight.id, flight.url.clone());
+        let (index, id, leg) = (flight.choice.source, flight.id, flight.leg().clone());
         let Some(failures) = self.sources.same(index, id).map(|source| source.failures) else {
             self.flights.remove(&probe);
             return;
@@ -195,7 +207,7 @@ impl Control {
         self.count_failure(failure.fault);
         let outcome = Outcome::Failed { fault: failure.fault, reason: failure.reason.clone() };
         let mut capture = Capture::bare(id, probe, now, outcome);
-        capture.politeness = self.remembered(&url);
+        capture.politeness = self.remembered(&leg);
         capture.state = self.state_after(now, index, failure.health());
         self.land(probe, Ending::Failed { not_before, failures }, capture, commands);
     }

@@ -22,12 +22,11 @@ impl Control {
         let Taken { mut capture, courtesy, finding, mut look, is_noted, health, n_bytes, way } = taken;
         let probe = capture.probe;
         let Some(flight) = self.flights.get(&probe) else { return };
-        let (index, id, url, host) = (flight.choice.source, flight.id, flight.url.clone(), flight.host);
+        let (index, id, leg) = (flight.choice.source, flight.id, flight.leg().clone());
         self.figures.bytes += n_bytes;
-        self.politeness.finished(&url, courtesy, now);
-        self.hold(now, host, &url);
-        capture.politeness = self.remembered(&url);
-        capture.politeness.extend(self.asked_on_the_way(now, &url, &way));
+        self.leg_ended(now, probe, courtesy);
+        capture.politeness = self.remembered(&leg);
+        capture.politeness.extend(self.asked_on_the_way(now, probe, &way));
         let Some(source) = self.sources.same(index, id) else {
             // Removed meanwhile: there is nothing left to store it under.
             self.flights.remove(&probe);
@@ -48,7 +47,7 @@ impl Control {
                 Ending::Looked { seen, at: capture.at, follow_up, is_noted: !is_noted }
             }
             Finding::Failed(failure) => {
-                let ending = self.failure(now, &failure, failures, &url);
+                let ending = self.failure(now, &failure, failures, &leg);
                 if let Ending::Failed { not_before, failures } = ending {
                     (look.not_before, look.failures) = (Some(not_before), failures);
                 }
@@ -58,6 +57,15 @@ impl Control {
         };
         capture.state = self.state_after(now, index, health);
         self.land(probe, ending, capture, commands);
+    }
+
+    /// What a probe has asked for last has ended: its place rests.
+    pub(super) fn leg_ended(&mut self, now: Time, probe: ProbeId, courtesy: politeness::Outcome) {
+        let Some(flight) = self.flights.get(&probe) else { return };
+        let (leg, own_host) = (flight.leg().clone(), flight.onward.is_none().then_some(flight.host));
+        self.politeness.finished(&leg, courtesy, now);
+        let host = own_host.unwrap_or_else(|| self.host_of(now, &leg));
+        self.hold(now, host, &leg);
     }
 
     /// What a failure means for the next attempt.
@@ -86,9 +94,8 @@ impl Control {
     /// The pipeline panicked: a failure of ours, but with this source, so this source waits.
     pub(super) fn crashed(&mut self, now: Time, probe: ProbeId, reason: &str, commands: &mut Vec<Command>) {
         let Some(flight) = self.flights.get(&probe) else { return };
-        let (index, id, url, host) = (flight.choice.source, flight.id, flight.url.clone(), flight.host);
-        self.politeness.finished(&url, politeness::Outcome::Abandoned, now);
-        self.hold(now, host, &url);
+        let (index, id, leg) = (flight.choice.source, flight.id, flight.leg().clone());
+        self.leg_ended(now, probe, politeness::Outcome::Abandoned);
         self.figures.crashed += 1;
         self.count_failure(Fault::Ours);
         let Some(source) = self.sources.same(index, id) else {
@@ -102,17 +109,16 @@ impl Control {
         let failure = Failure::new(Fault::Ours, reason);
         let outcome = Outcome::Failed { fault: failure.fault, reason: failure.reason.clone() };
         let mut capture = Capture::bare(id, probe, now, outcome);
-        capture.politeness = self.remembered(&url);
+        capture.politeness = self.remembered(&leg);
         capture.state = self.state_after(now, index, Some((Health::Failing, failure.reason)));
         self.land(probe, Ending::Failed { not_before, failures }, capture, commands);
     }
 
     /// Nothing to store came of a probe.
     pub(super) fn dropped(&mut self, now: Time, probe: ProbeId, reason: &str) {
+        self.leg_ended(now, probe, politeness::Outcome::Abandoned);
         let Some(flight) = self.flights.remove(&probe) else { return };
         tracing::warn!(source = %flight.id, reason, "a probe was dropped");
-        self.politeness.finished(&flight.url, politeness::Outcome::Abandoned, now);
-        self.hold(now, flight.host, &flight.url);
         self.count_failure(Fault::Ours);
         let rules = self.settings.politeness;
         let Some(source) = self.sources.same(flight.choice.source, flight.id) else { return };

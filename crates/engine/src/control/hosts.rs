@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use dunlin_core::Time;
 use dunlin_net::politeness;
 use dunlin_sched::watch::{HostIdx, HostTerms, Input};
+use dunlin_store::ProbeId;
 use url::Url;
 
 use super::Control;
@@ -101,19 +102,18 @@ impl Control {
         }
     }
 
-    /// Counts a request at each place that the redirects of `own` led to, so that it rests as after any other; what is
-    /// to be stored about these places. Nobody could know of the redirect before.
+    /// Counts a request at each place that redirects led to within a site, so that it rests as after any other; what is
+    /// to be stored about these places. Nobody could know of them before, unlike those where parts of the probe began.
     pub(super) fn asked_on_the_way(
         &mut self,
         now: Time,
-        own: &Url,
+        probe: ProbeId,
         way: &[Url],
     ) -> Vec<dunlin_store::Politeness> {
-        if way.is_empty() {
-            return Vec::new();
-        }
+        let Some(flight) = self.flights.get(&probe).filter(|_| way.len() > 1) else { return Vec::new() };
         let scope = self.settings.politeness.scope;
-        let mut counted = BTreeSet::from([scope.key(own)]);
+        let hops = flight.onward.iter().flat_map(|onward| onward.hops()).map(|hop| &hop.from);
+        let mut counted: BTreeSet<String> = hops.chain([flight.leg()]).map(|url| scope.key(url)).collect();
         let mut to_store = Vec::new();
         for url in way {
             let place = scope.key(url);

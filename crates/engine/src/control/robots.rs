@@ -3,13 +3,35 @@
 
 use dunlin_core::{Fault, Time};
 use dunlin_net::politeness::{MayFetch, Outcome};
-use dunlin_net::robots::{Robots, RobotsVerdict};
+use dunlin_net::robots::{RobotsVerdict, SiteState};
 use dunlin_net::{Error as NetError, Fetched, ShownUrl};
 use dunlin_store::ProbeId;
 use url::Url;
 
-use super::{Command, Control};
+use super::{Command, Control, Write};
 use crate::capture::Failure;
+
+/// What the names of stored sites begin with; no place has such a name.
+const SITE: &str = "robots ";
+
+/// The most bytes that are stored of one site. One that has more to say is asked anew after a restart.
+const MAX_STORED: usize = 64 << 10;
+
+/// Whether this is about a site, not about a place.
+pub(super) fn is_site(stored: &dunlin_store::Politeness) -> bool {
+    stored.scope.starts_with(SITE)
+}
+
+/// What is stored about a site, if it can be read.
+pub(super) fn read_site(stored: &dunlin_store::Politeness) -> Option<(String, SiteState)> {
+    let site = stored.scope.strip_prefix(SITE)?;
+    Some((site.to_owned(), postcard::from_bytes(&stored.state).ok()?))
+}
+
+/// The name under which a site is stored.
+pub(super) fn site_name(site: &str) -> String {
+    format!("{SITE}{site}")
+}
 
 impl Control {
     /// Until when a robots.txt cannot be asked for, if it cannot. One that is on the way can be waited for.
@@ -68,8 +90,10 @@ impl Control {
         let Some(robots) = &mut self.robots else { return };
         robots.remember(url, answer, now);
         let verdict = robots.verdict(url, now);
-        let delay = robots.robots(url).and_then(Robots::crawl_delay);
+        let delay = robots.robots(url).and_then(|robots| robots.crawl_delay());
+        let site = robots.to_store(url);
         self.politeness.set_gap(url, delay);
+        self.store_site(url, site, commands);
         let free = self.politeness.place_hold(url, now).map_or(now, |(until, _)| until);
         let host = self.host_of(now, url);
         let RobotsVerdict::Unreachable { until } = verdict else {
@@ -93,6 +117,16 @@ impl Control {
         for probe in waiting {
             self.fail_unasked(now, probe, &failure, until, commands);
         }
+    }
+
+    /// Has it stored what a site asks, and until when it is left alone: the next run need not ask it again.
+    fn store_site(&self, url: &Url, site: Option<(String, SiteState)>, commands: &mut Vec<Command>) {
+        let mut to_store = self.remembered(url);
+        to_store.extend(site.map(|(site, state)| {
+            let written = postcard::to_allocvec(&state).ok().filter(|bytes| bytes.len() <= MAX_STORED);
+            dunlin_store::Politeness { scope: site_name(&site), state: written.unwrap_or_default() }
+        }));
+        commands.push(Command::Write(Write::Politeness(to_store)));
     }
 
     /// Begins nothing from now on. Probes that have asked for nothing yet are given back.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dunlin_core::Fault;
 use dunlin_net::robots::MAX_BYTES;
-use dunlin_net::{Client, Request};
+use dunlin_net::{Client, Error as NetError, Request};
 use dunlin_store::{ProbeId, Store};
 use tokio::sync::Semaphore;
 use tokio::task::{JoinError, spawn_blocking};
@@ -13,7 +13,7 @@ use url::Url;
 use super::recent::{Recalled, Recent};
 use crate::Settings;
 use crate::capture::{Errand, Failure, Job, Step, first_step, given_up};
-use crate::control::Event;
+use crate::control::{Event, Leg};
 use crate::handle::wall_clock;
 use crate::probe::{digest, prepare, read};
 
@@ -62,7 +62,7 @@ impl Fetching {
         Self { store, settings, client, recent, readers: Arc::new(Semaphore::new(n_readers)) }
     }
 
-    pub(super) async fn probe(self, errand: Errand) -> Done {
+    pub(super) async fn probe(self, errand: Errand, leg: Leg) -> Done {
         let Errand { probe, source, .. } = errand;
         let job = if let Some(Recalled { checked, look, flicker }) = self.recent.take(source, probe) {
             Job::new(errand, checked, look, flicker, &self.settings)
@@ -78,14 +78,17 @@ impl Fetching {
             }
         };
         let request = match job.request() {
-            Ok(request) => request,
+            Ok(request) => leg.of(request),
             Err(error) => {
                 let failure = Failure::new(Fault::User, error.to_string());
                 return Event::Taken(Box::new(given_up(&job, failure, wall_clock()))).into();
             }
         };
         tracing::debug!(%source, url = %dunlin_net::ShownUrl::of(request.url()), "probe");
-        let answer = self.client.fetch(request).await;
+        let answer = match self.client.fetch(request).await {
+            Err(NetError::Elsewhere { onward }) => return Event::LedOn { probe, onward }.into(),
+            answer => answer,
+        };
         let at = wall_clock();
         let is_small = answer.as_ref().map_or(true, |fetched| fetched.body.len() <= HASHED_AT_ONCE);
         // Most answers are nothing new, and it takes microseconds to see that: less than another thread does.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use dunlin_core::Time;
 use dunlin_engine::{Engine, Error, Handle, Pace, Settings, Standing, explain_stored};
 use dunlin_net::Guard;
-use dunlin_store::{Cursor, Health, NewSource, SourceEdit, SourceId, Store as _};
+use dunlin_store::{Cursor, DecisionQuery, Health, NewDecision, NewSource, SourceEdit, SourceId, Store as _};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
@@ -304,4 +304,37 @@ async fn an_edit_counts_from_the_next_look_on_whatever_is_recalled_of_the_last_o
     next_cursor(&handle, Cursor::START).await;
     engine.stop().await.unwrap();
     assert_eq!(n_changes(&*shelf.store), 1);
+}
+
+#[tokio::test]
+async fn another_site_is_asked_for_its_rules_before_a_redirect_is_followed_there() {
+    let (shelf, server, other) = (shelf(), Server::start().await, Server::start().await);
+    server.put("/old", &format!("302 Found\r\nLocation: {}", other.url("/new")), "");
+    other.put("/new", "200 OK", "<p>Here it is</p>");
+    server.put("/closed", &format!("302 Found\r\nLocation: {}", other.url("/private")), "");
+    other.put("/private", "200 OK", "<p>Not for you</p>");
+    other.put("/robots.txt", "200 OK", "User-agent: *\nDisallow: /private");
+    let engine = Engine::start(shelf.store.clone(), hasty()).await.unwrap();
+    let source = engine.handle().add_source(page(server.url("/old"))).await.unwrap();
+    let closed = engine.handle().add_source(page(server.url("/closed"))).await.unwrap();
+    until_well(&shelf, source.id).await;
+    until("a refusal", || state(&*shelf.store, closed.id).0 == Health::Refused).await;
+    engine.stop().await.unwrap();
+    assert_eq!(other.log.lock().unwrap()[0], "/robots.txt");
+    assert_eq!((other.n_asked("/robots.txt"), other.n_asked("/private")), (1, 0));
+    assert!(state(&*shelf.store, closed.id).1.contains("robots.txt of that site forbids it"));
+}
+
+#[tokio::test]
+async fn what_is_too_old_goes_when_the_service_starts() {
+    let shelf = shelf();
+    let decided = |at| NewDecision { at, source: None, reason: "entries".to_owned(), figures: vec![1] };
+    shelf.store.append_decisions(vec![decided(Time::from_seconds(1_000_000))]).unwrap();
+    let engine = Engine::start(shelf.store.clone(), hasty()).await.unwrap();
+    let is_gone = || {
+        let oldest = shelf.store.decisions(&DecisionQuery::first(1)).unwrap();
+        oldest.first().is_none_or(|row| row.decision.at > Time::from_seconds(1_000_000))
+    };
+    until("the old decision goes", is_gone).await;
+    engine.stop().await.unwrap();
 }

@@ -1,6 +1,7 @@
 //! The engine as its users see it, over virtual time and over real sockets.
 #![cfg(test)]
 
+mod elsewhere; // redirects to other sites, and sites across restarts
 mod faults; // what goes wrong outside, and that it stays outside
 mod given; // stores, settings, and a store that fails on demand
 mod learning; // what looks teach, and that it is not forgotten

@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use dunlin_core::Time;
 use dunlin_engine::simulated::{Answered, World};
-use dunlin_net::{Error, Fetched, Hop, Request, ResolveError};
+use dunlin_net::{Error, Fetched, Hop, Onward, Request, ResolveError};
 use http::{Response, StatusCode};
 use url::Url;
 
@@ -87,17 +87,17 @@ impl Web {
     }
 
     fn respond(&self, request: &Request, now: Time) -> Result<Fetched, Error> {
-        let url = request.url();
+        let (url, hops) = request.beginning();
+        let mut hops = hops.to_vec();
         let host = url.host_str().unwrap();
         if url.path() == "/robots.txt" {
             let (status, body) = self.robots.get(host).cloned().unwrap_or((404, String::new()));
             return Ok(fetched(status, &[], body, url, Vec::new()));
         }
         let Some(site) = self.sites.get(url.as_str()) else {
-            return Ok(fetched(404, &[], String::new(), url, Vec::new()));
+            return Ok(fetched(404, &[], String::new(), url, hops));
         };
         let fault = site.faults.iter().find(|(from, until, _)| *from <= now && now < *until);
-        let mut hops = Vec::new();
         if let Some((_, _, fault)) = fault {
             let host = host.to_owned();
             match fault {
@@ -127,6 +127,10 @@ impl Web {
                 Fault::SeeOther(target) => {
                     hops.push(Hop { status: StatusCode::SEE_OTHER, from: url.clone() });
                     let target = target.parse().unwrap();
+                    if !request.may_follow(url, &target) {
+                        let onward = Box::new(Onward::new(hops, target));
+                        return Err(Error::Elsewhere { onward });
+                    }
                     return Ok(fetched(200, &[], page(0, None), &target, hops));
                 }
             }
@@ -152,22 +156,16 @@ impl World for Web {
     fn answer(&mut self, request: &Request, now: Time) -> Answered {
         let result = self.respond(request, now);
         // Every host takes its own time.
-        let host = request.url().host_str().unwrap();
+        let (asked, _) = request.beginning();
+        let host = asked.host_str().unwrap();
         let latency = Duration::from_millis(50 + 37 * (host.bytes().map(u64::from).sum::<u64>() % 20));
-        let mut logged = Logged {
+        self.log.push(Logged {
             at: now,
             until: now.plus(latency),
             host: host.to_owned(),
-            path: request.url().path().to_owned(),
+            path: asked.path().to_owned(),
             status: result.as_ref().map_or(0, |fetched| fetched.status.as_u16()),
-        };
-        self.log.push(logged.clone());
-        if let Some(other) = result.as_ref().ok().map(|fetched| &fetched.final_url)
-            && other.host_str() != Some(host)
-        {
-            (logged.host, logged.path) = (other.host_str().unwrap().to_owned(), other.path().to_owned());
-            self.log.push(logged);
-        }
+        });
         Answered { latency, result }
     }
 }

@@ -59,6 +59,14 @@ pub(super) fn strip(headers: &mut HeaderMap, own: &HeaderMap, from: &Url, to: &U
     headers.entry(header::ACCEPT).or_insert(http::HeaderValue::from_static("*/*"));
 }
 
+/// The same for redirects that were followed before, up to `url`.
+pub(super) fn strip_along(headers: &mut HeaderMap, own: &HeaderMap, hops: &[Hop], url: &Url) {
+    let after = hops.iter().skip(1).map(|hop| &hop.from).chain([url]);
+    for (hop, to) in hops.iter().zip(after) {
+        strip(headers, own, &hop.from, to);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

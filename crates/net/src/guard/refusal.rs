@@ -27,7 +27,7 @@ pub enum Refusal {
         port: u16,
     },
     /// A name that always means this machine.
-    #[error("`{name}` names this machine (allow the host or its network if that is meant)")]
+    #[error("`{name}` names this machine (allow it in guard.hosts or guard.networks if that is meant)")]
     LocalName {
         /// The name.
         name: String,
@@ -39,7 +39,9 @@ pub enum Refusal {
         address: IpAddr,
     },
     /// An address that is not on the public internet.
-    #[error("{address} is {kind}, not on the public internet (allow its network or host if that is meant)")]
+    #[error(
+        "{address} is {kind}, not on the public internet (allow it in guard.networks or guard.hosts if that is meant)"
+    )]
     Address {
         /// The address; for one wrapped in an allowed IPv6 range, the one inside.
         address: IpAddr,

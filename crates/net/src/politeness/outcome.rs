@@ -34,6 +34,8 @@ impl Outcome {
     pub fn of(result: &Result<Fetched, Error>) -> Self {
         match result {
             Ok(fetched) => Self::of_answer(fetched.status, fetched.retry_after),
+            // The redirect was the answer.
+            Err(Error::Elsewhere { .. }) => Self::Fine,
             Err(error) if error.fault() == Fault::User => Self::Abandoned,
             Err(error) if error.fault() == Fault::Ours => Self::OurTrouble,
             Err(

@@ -4,6 +4,7 @@
 //! Invariant: while nothing is known about a site, nothing of it is allowed.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use dunlin_core::Time;
@@ -23,6 +24,9 @@ const MIN_AGE: Duration = Duration::from_mins(10);
 const RETRY_AGE: Duration = Duration::from_mins(10);
 /// The same when the failure was on our side.
 const OWN_FAULT_AGE: Duration = Duration::from_mins(1);
+
+/// How much longer rules are remembered: they go on counting if the file cannot be read when it is asked for again.
+const KEPT_AFTERWARDS: Duration = Duration::from_hours(7 * 24);
 
 /// What a site says about a URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +53,15 @@ pub enum RobotsVerdict {
 #[derive(Debug, Clone)]
 struct Entry {
     /// `None` while the file could not be read at all.
+    robots: Option<Arc<Robots>>,
+    until: Time,
+}
+
+/// What is known of one site, to be stored as it is.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct SiteState {
+    /// Whom the rules were read for.
+    product: String,
     robots: Option<Robots>,
     until: Time,
 }
@@ -59,17 +72,24 @@ pub struct RobotsCache {
     product: String,
     max_sites: usize,
     entries: BTreeMap<String, Entry>,
+    /// Sites that had to make room and are still stored.
+    displaced: Vec<String>,
 }
 
 impl RobotsCache {
     /// Remembers the rules that concern `product` for at most `max_sites` sites.
     pub fn new(product: &str, max_sites: usize) -> Self {
-        Self { product: product.to_owned(), max_sites: max_sites.max(1), entries: BTreeMap::new() }
+        Self {
+            product: product.to_owned(),
+            max_sites: max_sites.max(1),
+            entries: BTreeMap::new(),
+            displaced: Vec::new(),
+        }
     }
 
     /// What is known about `url` at `now`.
     pub fn verdict(&self, url: &Url, now: Time) -> RobotsVerdict {
-        let known = self.entries.get(&site_of(url)).filter(|entry| now < entry.until);
+        let known = self.entries.get(&site_of(url)).filter(|entry| entry.counts_at(now));
         let Some(entry) = known else {
             return RobotsVerdict::Unknown { robots_txt: location(url) };
         };
@@ -88,7 +108,7 @@ impl RobotsCache {
     }
 
     /// The rules of the site of `url`, if they are known, however old.
-    pub fn robots(&self, url: &Url) -> Option<&Robots> {
+    pub fn robots(&self, url: &Url) -> Option<&Arc<Robots>> {
         self.entries.get(&site_of(url))?.robots.as_ref()
     }
 
@@ -102,10 +122,10 @@ impl RobotsCache {
         let entry = match answer {
             Ok(fetched) if fetched.status.is_success() => {
                 let robots = Robots::parse(&fetched.body, &self.product);
-                Entry { robots: Some(robots), until: now.plus(age_of(fetched, now)) }
+                Entry { robots: Some(Arc::new(robots)), until: now.plus(age_of(fetched, now)) }
             }
             Ok(fetched) if !fetched.status.is_server_error() && fetched.status.as_u16() != 429 => {
-                Entry { robots: Some(Robots::allow_all()), until: now.plus(age_of(fetched, now)) }
+                Entry { robots: Some(Arc::default()), until: now.plus(age_of(fetched, now)) }
             }
             Ok(fetched) => {
                 let asked = fetched.retry_after.map(|after| after.not_before(now).since(now));
@@ -114,7 +134,7 @@ impl RobotsCache {
             }
             // A file behind endless redirects counts as one that is not there (2.3.1.2).
             Err(Error::TooManyRedirects { .. } | Error::RedirectLoop { .. }) => {
-                Entry { robots: Some(Robots::allow_all()), until: now.plus(MAX_AGE) }
+                Entry { robots: Some(Arc::default()), until: now.plus(MAX_AGE) }
             }
             Err(error) if error.fault() == Fault::Ours => {
                 Entry { robots: previous, until: now.plus(OWN_FAULT_AGE) }
@@ -125,12 +145,61 @@ impl RobotsCache {
         self.make_room();
     }
 
-    fn make_room(&mut self) {
-        while self.entries.len() > self.max_sites {
-            let soonest = self.entries.iter().min_by_key(|(site, entry)| (entry.until, *site));
-            let Some(site) = soonest.map(|(site, _)| site.clone()) else { return };
-            self.entries.remove(&site);
+    /// What is to be stored of the site of `url`, under its name.
+    pub fn to_store(&self, url: &Url) -> Option<(String, SiteState)> {
+        let (site, entry) = self.entries.get_key_value(&site_of(url))?;
+        let robots = entry.robots.as_deref().cloned();
+        let state = SiteState { product: self.product.clone(), robots, until: entry.until };
+        Some((site.clone(), state))
+    }
+
+    /// Takes in what an earlier run has stored. Rules that were read for somebody else are asked for anew.
+    pub fn restore(&mut self, stored: impl IntoIterator<Item = (String, SiteState)>) {
+        for (site, SiteState { product, robots, until }) in stored {
+            if product == self.product {
+                let entry = Entry { robots: robots.map(Arc::new), until };
+                self.entries.insert(site, entry);
+            } else {
+                self.displaced.push(site);
+            }
         }
+        self.make_room();
+    }
+
+    /// Drops sites that nobody has asked about for long, and says which need not be stored any more.
+    pub fn forget(&mut self, now: Time) -> Vec<String> {
+        let mut gone = std::mem::take(&mut self.displaced);
+        gone.retain(|site| !self.entries.contains_key(site));
+        self.entries.retain(|site, entry| {
+            let is_kept = now < entry.until.plus(KEPT_AFTERWARDS);
+            if !is_kept {
+                gone.push(site.clone());
+            }
+            is_kept
+        });
+        gone
+    }
+
+    /// Displaces those that would be asked again soonest. A few more than need be: looking for them takes long.
+    fn make_room(&mut self) {
+        if self.entries.len() <= self.max_sites {
+            return;
+        }
+        let n_displaced = self.entries.len() - self.max_sites + self.max_sites / 16;
+        let mut sites: Vec<(Time, String)> =
+            self.entries.iter().map(|(site, entry)| (entry.until, site.clone())).collect();
+        sites.sort_unstable();
+        for (_, site) in sites.into_iter().take(n_displaced) {
+            self.entries.remove(&site);
+            self.displaced.push(site);
+        }
+    }
+}
+
+impl Entry {
+    /// Whether it is believed. One from the future was noted before the clock was set back.
+    fn counts_at(&self, now: Time) -> bool {
+        now < self.until && self.until.since(now) <= MAX_AGE
     }
 }
 

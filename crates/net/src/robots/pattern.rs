@@ -7,7 +7,7 @@
 use std::fmt::Write as _;
 
 /// A pattern, taken apart at its stars.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub(super) struct Pattern {
     /// What stands between the stars; the first part is anchored at the start of the path.
     parts: Vec<String>,
@@ -37,7 +37,8 @@ impl Pattern {
     ///
     /// Taking each part at its first chance is enough: a star can always swallow what an earlier match left over.
     pub(super) fn matches(&self, path: &str) -> bool {
-        let (first, rest) = self.parts.split_first().expect("splitting gives at least one part");
+        // Splitting gives at least one part; one that was stored and damaged may have none, and matches nothing.
+        let Some((first, rest)) = self.parts.split_first() else { return false };
         let Some(mut left) = path.strip_prefix(first.as_str()) else { return false };
         let Some((last, middle)) = rest.split_last() else { return !self.is_anchored || left.is_empty() };
         for part in middle {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use dunlin_net::robots::Robots;
 use dunlin_net::{Client, Error, Guard, Request, Settings, Validators};
 
 use crate::names::{Names, local_client};
@@ -93,4 +94,51 @@ async fn another_host_gets_neither_credentials_nor_validators() {
     assert!(sent(2, "accept").is_some());
     assert!(seen.iter().all(|seen| seen.header("user-agent").unwrap().starts_with("Dunlin/")));
     assert!(seen.iter().all(|seen| !seen.head.contains('#')));
+}
+
+#[tokio::test]
+async fn a_fetch_that_stays_within_its_site_says_where_it_was_led_and_can_go_on_there() {
+    let there = Origin::start(|_| answer("200 OK", &["ETag: \"b\""], b"there")).await;
+    let to = there.url("/page");
+    let target = to.clone();
+    let origin = Origin::start(move |seen| match seen.path.as_str() {
+        "/1" => redirect("/2"),
+        "/2" => redirect("/private/3"),
+        _ => redirect(&target),
+    })
+    .await;
+    let client = local_client(|_| {});
+    let request = || {
+        let request = Request::parse(&origin.url("/1#top")).unwrap();
+        request.header("Authorization", "Bearer s3cret").unwrap()
+    };
+    let led = |result: Result<dunlin_net::Fetched, Error>| match result {
+        Err(Error::Elsewhere { onward }) => *onward,
+        other => panic!("{other:?}"),
+    };
+    let rules = Robots::parse(b"User-agent: *\nDisallow: /private", "dunlin");
+    let onward = led(client.fetch(request().within_site(Some(Arc::new(rules)))).await);
+    assert_eq!((onward.url().as_str(), onward.hops().len()), (origin.url("/private/3").as_str(), 2));
+    let onward = led(client.fetch(request().within_site(None)).await);
+    assert_eq!((onward.url().as_str(), onward.hops().len()), (to.as_str(), 3));
+    assert!(there.seen().is_empty(), "nobody has said yet that it may be asked");
+
+    let n_before = origin.seen().len();
+    let fetched = client.fetch(request().within_site(None).going_on(onward.clone())).await.unwrap();
+    assert_eq!((&fetched.body[..], fetched.final_url.as_str()), (&b"there"[..], to.as_str()));
+    assert_eq!(fetched.hops.len(), 3, "the whole way is told");
+    assert_eq!(origin.seen().len(), n_before, "and not walked twice");
+    assert!(there.seen()[0].header("authorization").is_none());
+
+    let other = Request::parse(&origin.url("/other")).unwrap().within_site(None);
+    let elsewhere = led(client.fetch(other.going_on(onward)).await);
+    assert_eq!(elsewhere.hops()[0].from.path(), "/other", "the way of another address is not gone on");
+}
+
+#[tokio::test]
+async fn what_is_never_fetched_from_is_refused_before_anybody_is_asked() {
+    let origin = Origin::start(|_| redirect("http://169.254.169.254/latest/")).await;
+    let request = Request::parse(&origin.url("/")).unwrap().within_site(None);
+    let error = local_client(|_| {}).fetch(request).await.unwrap_err();
+    assert!(matches!(error, Error::Refused { hops: 1, .. }), "{error:?}");
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use dunlin_core::Time;
-use dunlin_net::robots::{self, MAX_BYTES, Robots, RobotsCache, RobotsVerdict};
+use dunlin_net::robots::{self, MAX_BYTES, Robots, RobotsCache, RobotsVerdict, SiteState};
 use proptest::prelude::*;
 use url::Url;
 
@@ -219,4 +219,30 @@ async fn known_rules_outlive_a_failure_and_old_sites_make_room() {
         cache.remember(&Url::parse(&format!("http://{host}/")).unwrap(), &fetched, later);
     }
     assert!(cache.robots(&url).is_none());
+}
+
+#[tokio::test]
+async fn what_is_known_can_be_stored_and_is_forgotten_when_nobody_asks() {
+    let origin =
+        Origin::start(|_| answer("200 OK", &[], b"User-agent: *\nDisallow: /x\nCrawl-delay: 7")).await;
+    let url = Url::parse(&origin.url("/x")).unwrap();
+    let fetched = robots::fetch(&local_client(|_| {}), &url).await;
+    let now = Time::from_seconds(1_000_000);
+    let mut cache = RobotsCache::new("dunlin", 2);
+    cache.remember(&url, &fetched, now);
+    let (site, state) = cache.to_store(&url).unwrap();
+    let stored: SiteState = serde_json::from_str(&serde_json::to_string(&state).unwrap()).unwrap();
+
+    let mut next = RobotsCache::new("dunlin", 2);
+    next.restore([(site.clone(), stored.clone())]);
+    assert_eq!(next.verdict(&url, now), RobotsVerdict::Forbidden);
+    assert_eq!(next.robots(&url).unwrap().crawl_delay(), Some(Duration::from_secs(7)));
+    assert!(matches!(next.verdict(&url, Time::from_seconds(5)), RobotsVerdict::Unknown { .. }), "set back");
+    assert!(next.forget(now.plus(Duration::from_hours(48))).is_empty());
+    assert_eq!(next.forget(now.plus(Duration::from_hours(9 * 24))), std::slice::from_ref(&site));
+
+    let mut other = RobotsCache::new("somebody-else", 2);
+    other.restore([(site.clone(), stored)]);
+    assert!(matches!(other.verdict(&url, now), RobotsVerdict::Unknown { .. }), "the rules were for dunlin");
+    assert_eq!(other.forget(now), [site]);
 }

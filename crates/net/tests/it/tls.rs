@@ -76,7 +76,7 @@ async fn an_unknown_issuer_is_refused_and_a_known_one_accepted() {
     let error = stranger.fetch(request("secure.test", port, "/")).await.unwrap_err();
     assert!(matches!(error, Error::Certificate { .. }), "{error:?}");
     assert_eq!(error.fault(), Fault::Remote);
-    assert!(error.to_string().contains("add its issuer as an extra root"), "{error}");
+    assert!(error.to_string().contains("add its issuer to guard.extra_roots"), "{error}");
     assert_eq!(origin.seen().len(), 0, "nothing may be sent to a server that did not prove who it is");
 
     let friend = client(vec![certificates.root], Downgrade::Refuse);

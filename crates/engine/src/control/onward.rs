@@ -1,0 +1,81 @@
+//! A probe that is led to another site: that site is asked for its robots.txt and given its gap like any other, before the
+//! probe goes on there. What may not go on ends as a failed look with the reason.
+
+use std::sync::Arc;
+
+use dunlin_core::{Fault, Time};
+use dunlin_net::politeness::Outcome;
+use dunlin_net::robots::Robots;
+use dunlin_net::{Onward, Request, ShownUrl};
+use dunlin_store::ProbeId;
+
+use super::begin::{PATIENCE, Permission};
+use super::{Command, Control};
+use crate::capture::Failure;
+
+/// A part of a probe within one site.
+#[derive(Debug, Clone, Default)]
+pub struct Leg {
+    /// Where the parts before have led, if there were any.
+    pub onward: Option<Box<Onward>>,
+    /// What the site asks of programs, if that is known.
+    pub rules: Option<Arc<Robots>>,
+}
+
+impl Leg {
+    /// The part of a request that it is.
+    pub fn of(self, request: Request) -> Request {
+        let request = request.within_site(self.rules);
+        match self.onward {
+            Some(onward) => request.going_on(*onward),
+            None => request,
+        }
+    }
+}
+
+impl Control {
+    /// The site that was asked leads to another one.
+    pub(super) fn led_on(
+        &mut self,
+        now: Time,
+        probe: ProbeId,
+        onward: Box<Onward>,
+        commands: &mut Vec<Command>,
+    ) {
+        self.leg_ended(now, probe, Outcome::Fine);
+        let Some(flight) = self.flights.get_mut(&probe) else { return };
+        flight.onward = Some(onward);
+        if self.room_is_shut(now) {
+            self.turn_back(now, probe);
+        } else {
+            self.go_on(now, probe, commands);
+        }
+    }
+
+    /// Makes the next part of a probe, lets it wait, or ends it.
+    pub(super) fn go_on(&mut self, now: Time, probe: ProbeId, commands: &mut Vec<Command>) {
+        let Some(url) = self.flights.get(&probe).map(|flight| flight.leg().clone()) else { return };
+        let (fault, why, until) = match self.permission(now, &url) {
+            Permission::Go => return self.launch_leg(now, probe, commands),
+            Permission::HostWaits(until) if until.since(now) <= PATIENCE => {
+                self.delayed.insert((until, probe));
+                return;
+            }
+            Permission::AskRobots(robots_txt) => match self.robots_held(now, &robots_txt) {
+                None => return self.ask_robots(now, probe, robots_txt, commands),
+                Some(free) if free.since(now) <= PATIENCE => {
+                    self.delayed.insert((free, probe));
+                    return;
+                }
+                Some(free) => (Fault::Remote, "that host is not to be asked now", free),
+            },
+            Permission::HostWaits(until) => (Fault::Remote, "that host is not to be asked now", until),
+            Permission::Waits(until) => (Fault::Remote, "that page has failed before", until),
+            Permission::Forbidden(until) => {
+                (Fault::User, "robots.txt of that site forbids it (ask its owner)", until)
+            }
+        };
+        let failure = Failure::new(fault, format!("it redirects to {}: {why}", ShownUrl::of(&url)));
+        self.fail_unasked(now, probe, &failure, until, commands);
+    }
+}
