@@ -88,6 +88,11 @@ impl Liveness {
     }
 }
 
+/// Tells a person who follows changes that some will not come.
+fn mention_gap() {
+    crate::note("some changes were removed before they could be told here");
+}
+
 /// Is told each change; an error ends the telling.
 pub(crate) type Telling<'t> = dyn FnMut(&records::ChangeRecord) -> Result<(), Failure> + 't;
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use dunlin_core::Time;
-use dunlin_engine::recipe::SourceRecipe;
+use dunlin_engine::recipe::{FlickerRule, SourceRecipe};
 use dunlin_extract::recipe::Recipe;
 use dunlin_store::{NewSource, Source, SourceEdit};
 use serde::Deserialize;
@@ -55,6 +55,10 @@ pub(crate) struct GivenSource {
     ignore_selectors: Option<Vec<String>>,
     /// Pieces of text that are left out, as regular expressions.
     ignore_patterns: Option<Vec<String>>,
+    /// learn, which keeps quiet what is another thing at every look, or tell, which takes nothing for noise.
+    #[serde(default)]
+    #[schema(value_type = Option<String>)]
+    flicker: Edit<FlickerRule>,
     /// Headers to send along, to the host of the URL only. Never shown again.
     headers: Option<GivenHeaders>,
     /// Never look again sooner than this many seconds.
@@ -153,6 +157,9 @@ impl GivenSource {
         };
         replace(&mut recipe.noise.ignore_selectors, self.ignore_selectors.as_ref());
         replace(&mut recipe.noise.ignore_patterns, self.ignore_patterns.as_ref());
+        let mut flicker = Some(recipe.flicker);
+        self.flicker.apply(&mut flicker);
+        recipe.flicker = flicker.unwrap_or_default();
         replace(&mut recipe.headers, self.headers.as_ref().map(|headers| &headers.0));
         self.shortest_gap.apply(&mut recipe.shortest_gap);
         self.longest_gap.apply(&mut recipe.longest_gap);

@@ -6,7 +6,8 @@
 use dunlin_core::Time;
 use dunlin_engine::Explained;
 use dunlin_store::{
-    Change, Decision, DecisionId, DecisionQuery, NewSource, Source, SourceEdit, SourceId, Store, Version,
+    Change, Cursor, Decision, DecisionId, DecisionQuery, NewSource, Source, SourceEdit, SourceId, Store,
+    Version,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -15,6 +16,7 @@ use crate::Error;
 use crate::failure::Failure;
 use crate::given::GivenSource;
 use crate::listing;
+use crate::pages::{self, Place};
 use crate::shown::budget::ShownDecision;
 use crate::shown::change::ShownChange;
 use crate::shown::explained::ShownExplanation;
@@ -33,6 +35,34 @@ pub fn source(source: Source) -> Value {
 /// A change, as in `GET /changes`.
 pub fn change(change: Change) -> Value {
     told(ShownChange::from(change))
+}
+
+/// A page of changes, as `GET /changes` shows it; refused where that refuses it.
+pub fn changes(
+    store: &dyn Store,
+    after: Cursor,
+    source: Option<SourceId>,
+    limit: u32,
+) -> Result<Value, Error> {
+    let place = Place { after, source };
+    let page = place.page_of(place.gather(store, limit)?).map_err(refused)?;
+    match page.gone_until {
+        Some(gone_until) => Err(refused(pages::pruned(after, gone_until))),
+        None => Ok(json!({ "changes": page.changes, "next": page.next.0 })),
+    }
+}
+
+/// The same for a follower, as `GET /stream` goes on: past what has been removed. The second part says whether
+/// something was.
+pub fn changes_after(
+    store: &dyn Store,
+    after: Cursor,
+    source: Option<SourceId>,
+    limit: u32,
+) -> Result<(Value, bool), Error> {
+    let place = Place { after, source };
+    let page = place.page_of(place.gather(store, limit)?).map_err(refused)?;
+    Ok((json!({ "changes": page.changes, "next": page.next.0 }), page.gone_until.is_some()))
 }
 
 /// The newest changes of a store, as `GET /changes?last=N` shows them.

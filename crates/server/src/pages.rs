@@ -2,7 +2,7 @@
 //! something between the two is gone.
 
 use axum::http::StatusCode;
-use dunlin_store::{ChangeQuery, Cursor, CursorRange, Error as StoreError, SourceId};
+use dunlin_store::{Change, ChangeQuery, Cursor, CursorRange, Error as StoreError, SourceId, Store};
 
 use crate::app::App;
 use crate::failure::Failure;
@@ -34,18 +34,34 @@ pub(crate) struct Page {
     pub(crate) gone_until: Option<Cursor>,
 }
 
+/// What the store has after a place.
+#[derive(Debug)]
+pub(crate) struct Gathered {
+    changes: Vec<Change>,
+    limit: u32,
+    range: CursorRange,
+}
+
 impl Place {
     /// Reads at most `limit` changes.
     pub(crate) async fn read(self, app: &App, limit: u32) -> Result<Page, Failure> {
+        self.page_of(app.with_store(move |store| self.gather(store, limit)).await?)
+    }
+
+    /// What the store has after the place.
+    pub(crate) fn gather(self, store: &dyn Store, limit: u32) -> Result<Gathered, StoreError> {
         let query = ChangeQuery { after: self.after, source: self.source, limit };
         // The newest cursor is read before the changes and the oldest after them: what is committed in between is left
         // for the next page, and what is pruned in between is noticed.
-        let read = app.with_store(move |store| {
-            let newest = store.cursor_range()?.newest;
-            let changes = store.changes(&query)?;
-            Ok::<_, StoreError>((newest, changes, store.cursor_range()?.oldest))
-        });
-        let (newest, changes, oldest) = read.await?;
+        let newest = store.cursor_range()?.newest;
+        let changes = store.changes(&query)?;
+        Ok(Gathered { changes, limit, range: CursorRange { oldest: store.cursor_range()?.oldest, newest } })
+    }
+
+    /// What a reader at the place is given of it.
+    pub(crate) fn page_of(self, gathered: Gathered) -> Result<Page, Failure> {
+        let Gathered { changes, limit, range } = gathered;
+        let newest = range.newest;
         if self.after > newest {
             return Err(ahead(self.after, newest));
         }
@@ -53,7 +69,7 @@ impl Place {
         let last = changes.last().map_or(self.after, |change| Cursor(change.cursor));
         let is_full = changes.len() == limit as usize;
         let next = if is_full { last } else { last.max(newest) };
-        let gone_until = self.gone_until(CursorRange { oldest, newest }, changes.first());
+        let gone_until = self.gone_until(range, changes.first());
         Ok(Page { changes, next, gone_until })
     }
 
@@ -66,6 +82,17 @@ impl Place {
         }
         Some(first.map_or(before_oldest, |first| before_oldest.min(Cursor(first - 1))))
     }
+}
+
+/// What to say to a reader of a list whose next changes have been removed.
+pub(crate) fn pruned(after: Cursor, gone_until: Cursor) -> Failure {
+    Failure::new(
+        StatusCode::GONE,
+        "cursor_pruned",
+        format!("changes after {after} up to {gone_until} have been removed"),
+        format!("go on with after={gone_until}"),
+    )
+    .resume_after(gone_until.0)
 }
 
 fn ahead(after: Cursor, newest: Cursor) -> Failure {

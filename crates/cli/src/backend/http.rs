@@ -196,7 +196,7 @@ impl HttpBackend {
         while let Some(line) = lines.next().await? {
             match events.line(&line) {
                 Some(event) if event.name == "gap" => {
-                    crate::note("some changes were removed before they could be told here");
+                    super::mention_gap();
                 }
                 Some(event) => {
                     if let Err(ended) = tell(&read::<ChangeRecord>(event.data.as_bytes())?) {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use dunlin_store::SqliteStore;
+use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use url::Url;
 
 use super::Backend;
@@ -56,6 +57,11 @@ fn over_http(service: &Service, token: &str) -> Result<HttpBackend, Failure> {
     let server = Url::parse(&format!("http://{}/", service.reachable()))
         .map_err(|error| Failure::Environment(format!("service.json: {error}")))?;
     HttpBackend::new(&server, token)
+}
+
+/// Every network there is. Metadata addresses stay closed all the same.
+fn everywhere() -> Vec<IpNet> {
+    vec![Ipv4Net::default().into(), Ipv6Net::default().into()]
 }
 
 /// What is wanted of a data directory.
@@ -112,11 +118,11 @@ impl ReachArgs {
         })
     }
 
-    /// Says whether sources could be added, without adding any. Of a service elsewhere it is assumed that it has the
-    /// usual settings.
+    /// Says whether sources could be added, without adding any. Which networks a service elsewhere may reach is not known
+    /// here, so it is assumed that it may reach them.
     pub(crate) fn judge(&self) -> Result<impl Fn(&SourceWish) -> Result<(), Failure> + use<>, Failure> {
         let config = match (&self.server, &self.data) {
-            (Some(_), None) => Config::default(),
+            (Some(_), None) => Config { networks: everywhere(), ..Config::default() },
             _ => self.configuration()?.config,
         };
         let settings = config.engine_settings();

@@ -98,6 +98,8 @@ pub(crate) struct SourceWish {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) ignore_patterns: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) flicker: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) headers: Option<WishedHeaders>,
     /// In seconds.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -7,8 +7,8 @@ use std::time::Duration;
 use dunlin_engine::{Pace, explain_stored, recipe};
 use dunlin_server::{offline, tokens};
 use dunlin_store::{
-    ChangeQuery, Cursor, DecisionId, DecisionQuery, Error, NewSource, SourceEdit, SourceId, SourceQuery,
-    SqliteStore, Store, VersionId, VersionQuery,
+    Cursor, DecisionId, DecisionQuery, Error, NewSource, SourceEdit, SourceId, SourceQuery, SqliteStore,
+    Store, VersionId, VersionQuery,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -100,11 +100,7 @@ impl Backend for StoreBackend {
         let id = SourceId(id);
         let present = self.store.source(id)?.ok_or(Error::NoSuchSource(id))?;
         let edit = offline::source_edit(json!(wish), &present, moments::now())?;
-        let wanted = edited(present.spec.clone(), &edit);
-        // A source that the guard now refuses can still be paused, or found by another tag.
-        if wanted != present.spec {
-            recipe::check(&wanted, &self.settings)?;
-        }
+        recipe::check_edit(&present.spec, &edit, &self.settings)?;
         told(offline::source(self.store.edit_source(id, edit)?))
     }
 
@@ -122,17 +118,12 @@ impl Backend for StoreBackend {
         let mut whole = ChangePage { changes: Vec::new(), next: filter.after };
         loop {
             let limit = filter.limit.min(PAGE);
-            let query =
-                ChangeQuery { after: Cursor(filter.after), source: filter.source.map(SourceId), limit };
-            let page = self.store.changes(&query)?;
-            let n_changes = page.len() as u32;
-            if let Some(last) = page.last() {
-                (whole.next, filter.after) = (last.cursor.0, last.cursor.0);
-            }
-            for change in page {
-                whole.changes.push(told(offline::change(change))?);
-            }
+            let (after, source) = (Cursor(filter.after), filter.source.map(SourceId));
+            let page: ChangePage = told(offline::changes(&self.store, after, source, limit)?)?;
+            let n_changes = page.changes.len() as u32;
+            (whole.next, filter.after) = (page.next, page.next);
             filter.limit = filter.limit.saturating_sub(n_changes);
+            whole.changes.extend(page.changes);
             if n_changes < limit || filter.limit == 0 {
                 return Ok(whole);
             }
@@ -144,11 +135,15 @@ impl Backend for StoreBackend {
     }
 
     fn follow(&self, after: Option<i64>, source: Option<i64>, tell: &mut Telling<'_>) -> Result<(), Failure> {
-        let after = after.map_or_else(|| self.store.cursor_range().map(|range| range.newest.0), Ok)?;
-        let mut filter = ChangeFilter { after, source, limit: PAGE };
+        let mut after = after.map_or_else(|| self.store.cursor_range().map(|range| range.newest.0), Ok)?;
         loop {
-            let page = self.changes(filter)?;
-            filter.after = page.next;
+            let (page, has_gap) =
+                offline::changes_after(&self.store, Cursor(after), source.map(SourceId), PAGE)?;
+            let page: ChangePage = told(page)?;
+            if has_gap {
+                super::mention_gap();
+            }
+            after = page.next;
             page.changes.iter().try_for_each(&mut *tell)?;
             if page.changes.is_empty() {
                 sleep(POLL);
@@ -224,20 +219,4 @@ impl Backend for StoreBackend {
     fn revoke_token(&self, name: &str) -> Result<(), Failure> {
         Ok(tokens::revoke(&self.store, name)?)
     }
-}
-
-/// The source as it would be after an edit, to be checked before anything is written.
-fn edited(mut spec: NewSource, edit: &SourceEdit) -> NewSource {
-    fn replace<T: Clone>(field: &mut T, new: Option<&T>) {
-        if let Some(new) = new {
-            field.clone_from(new);
-        }
-    }
-    replace(&mut spec.url, edit.url.as_ref());
-    replace(&mut spec.kind, edit.kind.as_ref());
-    replace(&mut spec.recipe, edit.recipe.as_ref());
-    replace(&mut spec.weight, edit.weight.as_ref());
-    replace(&mut spec.life, edit.life.as_ref());
-    replace(&mut spec.urgency, edit.urgency.as_ref());
-    spec
 }

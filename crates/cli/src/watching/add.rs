@@ -30,6 +30,9 @@ pub(crate) struct WishArgs {
     /// Leave out text that this regular expression matches; may be given several times; '' for nothing
     #[arg(long, value_name = "REGEX")]
     ignore_pattern: Vec<String>,
+    /// What to do about parts that are another thing at every look: learn keeps them quiet, tell takes nothing for noise
+    #[arg(long, value_name = "RULE", value_parser = ["learn", "tell"])]
+    flicker: Option<String>,
     /// Send this along, to the host of the address only; may be given several times; '' for none. Never shown again
     #[arg(long, value_name = "NAME: VALUE", value_parser = header)]
     header: Vec<Header>,
@@ -68,6 +71,7 @@ impl WishArgs {
             path: self.json_path.as_ref().map(or_cleared),
             ignore_selectors: written(&self.ignore),
             ignore_patterns: written(&self.ignore_pattern),
+            flicker: self.flicker.clone(),
             headers: (!self.header.is_empty()).then(|| WishedHeaders(headers.collect())),
             shortest_gap: self.shortest_gap.map(|gap| gap.0),
             longest_gap: self.longest_gap.map(|gap| gap.0),

@@ -57,11 +57,12 @@ impl Changes {
                 detected.map_or_else(|| change.detected_at.clone(), |at| moments::relative(at, now)),
                 change.source.to_string(),
                 change.kind.clone(),
+                change.version.map_or_else(|| "-".to_owned(), |version| format!("v{version}")),
                 one_line(&change.summary, 80),
             ]
         };
         let rows = page.changes.iter().map(row).collect();
-        print_table_left(&["cursor", "found", "source", "what", "summary"], rows)?;
+        print_table_left(&["cursor", "found", "source", "what", "version", "summary"], rows)?;
         let n_shown = page.changes.len() as u64;
         if newest_only.is_some_and(|n_last| n_shown == u64::from(n_last)) {
             crate::note("these are the newest; --last N shows more, --after 0 begins with the oldest");

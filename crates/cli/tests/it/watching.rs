@@ -1,5 +1,8 @@
 //! Commands on sources and changes: the same answers from a running service as from its data directory.
 
+use std::time::Duration;
+
+use dunlin_net::Phase;
 use serde_json::Value;
 
 use crate::run::{Desk, Done, dunlin};
@@ -202,6 +205,48 @@ fn a_data_directory_needs_no_service() {
     assert_eq!(none, serde_json::json!({ "changes": [], "next": 0 }));
 }
 
+/// As the API does: whoever comes with the cursor of another store would miss changes in silence.
+#[test]
+fn a_cursor_that_is_ahead_is_refused_without_a_service_too() {
+    let desk = Desk::new();
+    assert_eq!(desk.run("add https://a.example/ --data data").code, 0);
+    for command in ["changes", "tail"] {
+        let done = desk.run(&format!("{command} --after 7 --data data"));
+        assert_eq!(done.code, 2, "{command}: {}", done.stderr);
+        assert!(done.stderr.contains("the newest change is 0"), "{command}: {}", done.stderr);
+    }
+}
+
+#[test]
+fn a_page_that_changes_all_the_time_can_be_told_all_the_same() {
+    let desk = Desk::new();
+    let rule = |args: &str| desk.json(&format!("{args} --data data --json"))["flicker"].clone();
+    assert_eq!(rule("add https://a.example/"), "learn");
+    assert_eq!(rule("edit 1 --flicker tell"), "tell");
+    assert_eq!(rule("edit 1 --weight 2"), "tell");
+    assert_eq!(rule("add https://b.example/ --flicker tell"), "tell");
+    assert_eq!(desk.run("add https://c.example/ --flicker never --data data").code, 2);
+}
+
+/// What a hint says to set can be set.
+#[test]
+fn hints_name_settings_that_there_are() {
+    let desk = Desk::new();
+    let refused = desk.run("add http://192.168.1.1/ --data data");
+    assert_eq!(refused.code, 2);
+    let known = desk.run("config check --data data").stdout;
+    for key in ["guard.networks", "guard.hosts"] {
+        assert!(refused.stderr.contains(key), "{}", refused.stderr);
+        assert!(known.contains(key), "{key}: {known}");
+    }
+    for phase in [Phase::Connect, Phase::Handshake, Phase::FirstByte, Phase::Body, Phase::Total] {
+        let limit = Duration::from_secs(1);
+        let error = dunlin_net::Error::TimedOut { host: "a.example".to_owned(), phase, limit }.to_string();
+        let key = error.split_whitespace().find(|word| word.starts_with("limits.")).unwrap();
+        assert!(known.contains(key), "{key}: {known}");
+    }
+}
+
 /// A full disk below standard output is told, and no change is passed over in silence.
 #[cfg(target_os = "linux")]
 #[test]
@@ -231,6 +276,10 @@ fn a_service_elsewhere_is_asked_with_a_token() {
     let reach = format!("--server {server} --token {token}");
     assert_eq!(desk.run(&format!("add https://a.example/ {reach}")).code, 0);
     assert_eq!(desk.json(&format!("sources --json {reach}"))["sources"][0]["url"], "https://a.example/");
+    // What that service may reach is for it to say.
+    std::fs::write(desk.path("list.txt"), "http://192.168.1.1/\nhttp://169.254.169.254/\n").unwrap();
+    let imported = desk.run(&format!("import list.txt --dry-run {reach}"));
+    assert_eq!(imported.stdout, "1 would be added, 0 already there, 1 bad\n", "{}", imported.stderr);
     let refused = desk.run(&format!("add https://a.example/ --life forever {reach}"));
     assert_eq!(refused.code, 2, "{}", refused.stderr);
     let refused = desk.run(&format!("sources --server {server} --token wrong"));

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::StatusCode;
 use dunlin_store::Cursor;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
@@ -14,7 +13,7 @@ use crate::app::App;
 use crate::failure::Failure;
 use crate::input::{Params, newest_only, or_empty, page_size};
 use crate::listing;
-use crate::pages::{Place, known_source};
+use crate::pages::{Place, known_source, pruned};
 use crate::shown::change::ShownChange;
 
 /// The longest wait for a change.
@@ -91,14 +90,4 @@ pub(super) async fn list(
             Ok(()) = newest.changed() => {}
         }
     }
-}
-
-fn pruned(after: Cursor, gone_until: Cursor) -> Failure {
-    Failure::new(
-        StatusCode::GONE,
-        "cursor_pruned",
-        format!("changes after {after} up to {gone_until} have been removed"),
-        format!("go on with after={gone_until}"),
-    )
-    .resume_after(gone_until.0)
 }

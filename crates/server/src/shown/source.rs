@@ -1,6 +1,6 @@
 //! A source as clients see it. Values of headers are secrets and are never shown.
 
-use dunlin_engine::recipe::SourceRecipe;
+use dunlin_engine::recipe::{FlickerRule, SourceRecipe};
 use dunlin_extract::recipe::Recipe;
 use dunlin_store::{Health, Source};
 use serde::Serialize;
@@ -21,6 +21,9 @@ pub(crate) struct ShownSource {
     path: Option<String>,
     ignore_selectors: Vec<String>,
     ignore_patterns: Vec<String>,
+    /// learn or tell: what becomes of parts that are another thing at every look.
+    #[schema(value_type = String)]
+    flicker: FlickerRule,
     /// Names of the headers that are sent along.
     header_names: Vec<String>,
     /// Never looked at again sooner than this many seconds; null for the engine's default.
@@ -69,6 +72,7 @@ impl From<Source> for ShownSource {
             path,
             ignore_selectors: recipe.noise.ignore_selectors,
             ignore_patterns: recipe.noise.ignore_patterns,
+            flicker: recipe.flicker,
             header_names: recipe.headers.into_keys().collect(),
             shortest_gap: recipe.shortest_gap,
             longest_gap: recipe.longest_gap,

@@ -44,6 +44,10 @@ async fn a_source_is_added_shown_changed_and_removed() {
         "what is left out stays"
     );
     assert!(source["paused_at"].is_string());
+    for (flicker, becomes) in [(json!("tell"), "tell"), (Value::Null, "learn")] {
+        let changed = service.client.patch(&format!("/sources/{id}"), json!({ "flicker": flicker })).await;
+        assert_eq!(changed.json()["flicker"], becomes);
+    }
     let resumed = service.client.patch(&format!("/sources/{id}"), json!({ "paused": false })).await.json();
     assert_eq!((&resumed["paused"], &resumed["paused_at"]), (&json!(false), &Value::Null));
 
