@@ -5,6 +5,7 @@
 //! - [`forecast`]: how often it will change from now on, and how sure that is;
 //! - [`value`]: what a look is worth (life, urgency, weight);
 //! - [`policy`]: which looks to take now, online;
+//! - [`plan`]: when to look, decided for a whole epoch or period beforehand;
 //! - [`watch`]: the same in wall-clock time, with hosts, learned forecasts and a price: what runs live;
 //! - [`epoch`]: the loop that drives a policy through an epoch;
 //! - [`score`]: one evaluator for every schedule, whoever made it;
@@ -33,6 +34,7 @@ pub mod epoch;
 pub mod forecast;
 pub mod model;
 pub mod plain;
+pub mod plan;
 pub mod policy;
 pub mod score;
 pub mod value;

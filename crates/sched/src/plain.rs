@@ -6,12 +6,14 @@
 //! and has to collect nearly as much. Nothing that a user runs goes through here.
 
 mod marginal;
+mod polling;
 mod ranked;
 mod update_wic;
 mod watch;
 mod wic;
 
 pub use marginal::PlainMarginal;
+pub use polling::{plain_polling, polling_loss};
 pub use ranked::PlainRanked;
 pub use update_wic::PlainUpdateWic;
 pub use watch::PlainWatch;

@@ -14,6 +14,7 @@
 
 mod heap;
 mod interval;
+mod planned;
 mod random;
 mod ranking;
 mod round_robin;
@@ -26,6 +27,7 @@ pub use interval::marginal::Marginal;
 pub(crate) use interval::ranked::Order;
 pub use interval::ranked::{Preemption, Ranked};
 pub use interval::update_wic::UpdateWic;
+pub use planned::Planned;
 pub use random::Random;
 pub use round_robin::RoundRobin;
 pub use wic::Wic;

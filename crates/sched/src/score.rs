@@ -4,10 +4,12 @@
 
 mod budget;
 mod intervals;
+mod polling;
 mod trace;
 
 pub use budget::{Overspent, check_budget};
 pub use intervals::{IntervalScore, score_intervals};
+pub use polling::{PollingScore, score_polling};
 pub use trace::{TraceScore, score_trace};
 
 /// `part / whole`, and 1 when there was nothing to get.

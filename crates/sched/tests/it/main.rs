@@ -1,6 +1,7 @@
 //! The laws of the scheduling library, seen from outside.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod cam; // allocation and assignment against exhaustive search, and following a plan
 mod curve; // value in continuous time against fine sums and against whole chronons
 mod fast_is_plain; // every policy chooses what its plain version chooses
 mod forecast; // what a forecast says agrees with itself, at any rate and over any time
@@ -9,6 +10,7 @@ mod instances; // random instances small enough to make ties common
 mod learning; // rates found from looks of every kind, without bias
 mod marginal; // the marginal policy: its plain version, its limits, what it is good for
 mod papers; // the papers' worked examples and propositions
+mod polling; // polling plans: exact is the best of all, regimes, many sources
 mod rhythm; // rhythms are found where they are, and predictions come true as often as they say
 mod score; // the evaluator on cases worked out by hand
 mod sources; // made-up sources and the looks at them
