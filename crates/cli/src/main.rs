@@ -12,10 +12,12 @@ mod data_dir;
 mod doctor;
 mod failure;
 mod generate;
+mod headline;
 mod inputs;
 mod lists;
 mod moments;
 mod output;
+mod plan;
 mod score;
 mod serve;
 mod simulate;
@@ -102,6 +104,9 @@ enum Command {
     /// Score a schedule, whoever made it; a broken budget is exit code 1
     #[command(subcommand)]
     Score(score::Score),
+    /// Plan beforehand when to look, and measure the plan
+    #[command(subcommand)]
+    Plan(plan::Plan),
     /// Make up a workload or a trace
     Generate(generate::Generate),
     /// Serve a trace as a real web site, to try monitors on
@@ -137,6 +142,7 @@ impl Command {
             Self::Store(command) => command.run(),
             Self::Simulate(command) => command.run(),
             Self::Score(command) => command.run(),
+            Self::Plan(command) => command.run(),
             Self::Generate(command) => command.run(),
             Self::Testbed(command) => command.run(),
             Self::Completions(command) => command.run::<Cli>(),

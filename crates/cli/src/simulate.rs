@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use dunlin_core::Costs;
+use dunlin_core::{Costs, Schedule};
 use dunlin_lab::files::{ProbabilitiesFile, save_schedule};
 use dunlin_lab::knowledge::{ChangeProbabilities, Noise};
 use dunlin_lab::learned::{Learning, Reveal, learned};
@@ -99,7 +99,7 @@ impl Common {
         choices: &[Choice],
         mut setup: Setup,
         names: &[String],
-        mut simulate: impl FnMut(&Setup, &mut dyn FnMut()) -> Result<(Report, dunlin_core::Schedule), Failure>,
+        mut simulate: impl FnMut(&Setup, &mut dyn FnMut()) -> Result<(Report, Schedule), Failure>,
     ) -> Result<Vec<Report>, Failure> {
         let bar = progress(u64::from(setup.chronons) * choices.len() as u64, "simulating");
         let mut reports = Vec::new();
@@ -146,13 +146,18 @@ pub(crate) struct SimulateIntervals {
 
 impl SimulateIntervals {
     fn run(&self) -> Result<(), Failure> {
-        let choices = self.common.choices(|_| true)?;
+        let choices = self.common.choices(|name| !name.wants_changes())?;
+        if let Some(Choice { name, .. }) = choices.iter().find(|choice| choice.name.wants_changes()) {
+            return Err(Failure::input(format!(
+                "{name} plans for expected changes, not needs (try simulate trace, or --policy marginal)"
+            )));
+        }
         let paths = [Some(&self.input.intervals), self.input.costs.as_ref()];
         inputs::check_standard_input(paths.into_iter().chain([self.common.budget.budget_file.as_ref()]))?;
         let Intervals { file, costs, chronons } = Intervals::read(&self.input)?;
         let setup = self.common.setup(choices[0], &costs, &file.resources, chronons)?;
         let reports = self.common.each(&choices, setup, &file.resources, |setup, tick| {
-            let run = simulate::intervals(&file.workload, file.resources.len(), setup, |_| tick());
+            let run = simulate::intervals(&file.workload, file.resources.len(), setup, |_| tick())?;
             Ok((IntervalsReport::new(&setup.policy.into(), &run.score, Some(run.seconds)), run.schedule))
         })?;
         self.common.show(&reports, &IntervalsReport::HEADER, IntervalsReport::row)
@@ -242,7 +247,7 @@ impl SimulateTrace {
         let costs = trace.costs(self.input.costs.as_deref())?;
         let setup = self.common.setup(choices[0], &costs, names, trace.epoch.chronons)?;
         let reports = self.common.each(&choices, setup, names, |setup, tick| {
-            let run = simulate::trace(&changes, &knowledge, trace.model, setup, |_| tick());
+            let run = simulate::trace(&changes, &knowledge, trace.model, setup, |_| tick())?;
             Ok((TraceReport::new(&setup.policy.into(), run.score, Some(run.seconds)), run.schedule))
         })?;
         self.common.show(&reports, &TraceReport::HEADER, TraceReport::row)

@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::args::{Policies, policies};
 use crate::failure::Failure;
 use crate::generate::{AuctionWatchArgs, UpdatesArgs};
+use crate::headline::HeadlineArgs;
 use crate::output::{print_json, print_table, print_title, progress};
 
 #[derive(Debug, Args)]
@@ -22,6 +23,8 @@ enum What {
     /// Needs of auction watchers: profiles that want the j-th update of each of a few sources together
     #[command(name = "auctionwatch")]
     AuctionWatch(SweepArgs),
+    /// Pages whose changes are expected at known instants: how much changed information a few probes return
+    Cam(HeadlineArgs),
 }
 
 #[derive(Debug, Args)]
@@ -46,8 +49,10 @@ struct SweepArgs {
 
 impl SimulateWorkload {
     pub(crate) fn run(&self) -> Result<(), Failure> {
-        let What::AuctionWatch(args) = &self.what;
-        args.run()
+        match &self.what {
+            What::AuctionWatch(args) => args.run(),
+            What::Cam(args) => args.run(),
+        }
     }
 }
 

@@ -57,6 +57,9 @@ pub enum Error {
         /// What would do.
         expected: String,
     },
+    /// Something there is no plan for.
+    #[error(transparent)]
+    Plan(#[from] dunlin_sched::plan::Error),
     /// A value the model refuses.
     #[error(transparent)]
     Model(#[from] dunlin_core::Error),

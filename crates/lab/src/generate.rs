@@ -2,7 +2,7 @@
 //!
 //! A trace generator makes one kind of source: `poisson` (no pattern), `periodic` (a timetable), `daily`
 //! (people's hours), `bursty` (one update brings others). Real sources are mixtures; traces can be joined.
-//! `auctionwatch` makes the profiles of the papers' experiments over any changes.
+//! `tracked` makes forecasts of pages and what comes of them; `auctionwatch` makes the profiles of the papers' experiments over any changes.
 
 mod auctionwatch;
 mod bursty;
@@ -11,6 +11,7 @@ mod periodic;
 mod poisson;
 mod rate;
 mod span;
+mod tracked;
 mod zipf;
 
 pub use auctionwatch::{AuctionWatch, IntervalLength, PoissonUpdates};
@@ -20,6 +21,7 @@ pub use periodic::Periodic;
 pub use poisson::Poisson;
 pub use rate::Rate;
 pub use span::Span;
+pub use tracked::Tracked;
 
 use crate::Error;
 

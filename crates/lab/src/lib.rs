@@ -17,12 +17,14 @@
 //! # Ok::<(), dunlin_lab::Error>(())
 //! ```
 
+pub mod cam;
 mod error;
 pub mod files;
 pub mod generate;
 pub mod knowledge;
 pub mod learned;
 pub mod policies;
+pub mod polling;
 pub mod simulate;
 mod stream;
 pub mod sweep;

@@ -5,10 +5,15 @@ use std::fmt;
 use std::str::FromStr;
 
 use dunlin_core::{Budget, Costs, SourceIdx};
-use dunlin_sched::policy::{Marginal, Policy, Preemption, Random, Ranked, RoundRobin, UpdateWic, Wic};
+use dunlin_sched::policy::{
+    Marginal, Planned, Policy, Preemption, Random, Ranked, RoundRobin, UpdateWic, Wic,
+};
 use dunlin_sched::value::ValueModel;
 
 use crate::Error;
+use crate::cam;
+use crate::knowledge::ChangeProbabilities;
+use crate::simulate::Setup;
 
 /// A policy by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,6 +24,8 @@ pub enum PolicyName {
     Random,
     /// Largest expected utility first.
     Wic,
+    /// A plan for each day, made beforehand from what is expected of it.
+    Cam,
     /// Earliest deadline of a single interval first.
     SEdf,
     /// Fewest intervals left to capture first.
@@ -40,14 +47,23 @@ pub struct Choice {
 
 impl PolicyName {
     /// Every policy, in the order in which tables show them.
-    pub const ALL: [Self; 7] =
-        [Self::RoundRobin, Self::Random, Self::Wic, Self::SEdf, Self::Mrsf, Self::MEdf, Self::Marginal];
+    pub const ALL: [Self; 8] = [
+        Self::RoundRobin,
+        Self::Random,
+        Self::Wic,
+        Self::Cam,
+        Self::SEdf,
+        Self::Mrsf,
+        Self::MEdf,
+        Self::Marginal,
+    ];
 
     const fn as_str(self) -> &'static str {
         match self {
             Self::RoundRobin => "round-robin",
             Self::Random => "random",
             Self::Wic => "wic",
+            Self::Cam => "cam",
             Self::SEdf => "s-edf",
             Self::Mrsf => "mrsf",
             Self::MEdf => "m-edf",
@@ -65,6 +81,11 @@ impl PolicyName {
         matches!(self, Self::Wic | Self::RoundRobin)
     }
 
+    /// Whether it works on expected changes only, and has no use for needs.
+    pub const fn wants_changes(self) -> bool {
+        matches!(self, Self::Cam)
+    }
+
     /// Whether it has a non-preemptive variant.
     pub const fn has_variants(self) -> bool {
         matches!(self, Self::SEdf | Self::Mrsf | Self::MEdf)
@@ -72,35 +93,53 @@ impl PolicyName {
 }
 
 impl Choice {
-    /// The policy for a workload of needs over `n_sources` sources.
-    pub fn for_needs(self, n_sources: usize, budget: &Budget, costs: &Costs, seed: u64) -> Box<dyn Policy> {
-        let costs = costs.clone();
-        match self.name {
-            PolicyName::RoundRobin => Box::new(RoundRobin::new(count(n_sources), costs)),
-            PolicyName::Random => Box::new(Random::new(count(n_sources), costs, seed)),
-            PolicyName::Wic => Box::new(UpdateWic::new(n_sources, costs)),
-            PolicyName::SEdf => Box::new(Ranked::s_edf(self.preemption, costs)),
-            PolicyName::Mrsf => Box::new(Ranked::mrsf(self.preemption, costs)),
-            PolicyName::MEdf => Box::new(Ranked::m_edf(self.preemption, costs)),
-            PolicyName::Marginal => Box::new(Marginal::new(budget, costs)),
-        }
-    }
-
-    /// The policy for a trace whose sources are all valued by `model`. WIC is told of change
-    /// probabilities there; the others work as on needs.
-    pub fn for_changes(
+    /// The policy for a workload of needs over `n_sources` sources. One that plans for changes is refused.
+    pub fn for_needs(
         self,
-        model: ValueModel,
         n_sources: usize,
         budget: &Budget,
         costs: &Costs,
         seed: u64,
-    ) -> Box<dyn Policy> {
-        match self.name {
+    ) -> Result<Box<dyn Policy>, Error> {
+        let costs = costs.clone();
+        Ok(match self.name {
+            PolicyName::RoundRobin => Box::new(RoundRobin::new(count(n_sources), costs)),
+            PolicyName::Random => Box::new(Random::new(count(n_sources), costs, seed)),
+            PolicyName::Wic => Box::new(UpdateWic::new(n_sources, costs)),
+            PolicyName::Cam => {
+                return Err(Error::parameter(
+                    "policy",
+                    &self.name,
+                    "a policy for needs; cam plans for changes",
+                ));
+            }
+            PolicyName::SEdf => Box::new(Ranked::s_edf(self.preemption, costs)),
+            PolicyName::Mrsf => Box::new(Ranked::mrsf(self.preemption, costs)),
+            PolicyName::MEdf => Box::new(Ranked::m_edf(self.preemption, costs)),
+            PolicyName::Marginal => Box::new(Marginal::new(budget, costs)),
+        })
+    }
+
+    /// The policy for an epoch of `chronons` of which `knowledge` is known, and whose sources are all valued by
+    /// `model`. WIC is told of change probabilities there, CAM plans by them; the others work as on needs.
+    pub fn for_changes(
+        self,
+        model: ValueModel,
+        n_sources: usize,
+        setup: &Setup,
+        knowledge: &ChangeProbabilities,
+    ) -> Result<Box<dyn Policy>, Error> {
+        let costs = &setup.costs;
+        Ok(match self.name {
             PolicyName::Wic if costs.is_uniform() => Box::new(Wic::uniform(model, n_sources)),
             PolicyName::Wic => Box::new(Wic::new(&vec![model; n_sources], costs)),
-            _ => self.for_needs(n_sources, budget, costs, seed),
-        }
+            PolicyName::Cam => {
+                let plan =
+                    cam::plan(knowledge, &vec![model.weight; n_sources], &setup.budget, setup.chronons)?;
+                Box::new(Planned::new(&plan, costs.clone()))
+            }
+            _ => return self.for_needs(n_sources, &setup.budget, costs, setup.seed),
+        })
     }
 }
 

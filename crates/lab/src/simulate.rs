@@ -8,6 +8,7 @@ use dunlin_sched::policy::{Arrival, Policy};
 use dunlin_sched::score::{IntervalScore, TraceScore, score_intervals, score_trace};
 use dunlin_sched::value::{Life, ValueModel};
 
+use crate::Error;
 use crate::knowledge::ChangeProbabilities;
 use crate::policies::Choice;
 
@@ -43,11 +44,11 @@ pub fn intervals(
     n_sources: usize,
     setup: &Setup,
     on_chronon: impl FnMut(Chronon),
-) -> Run<IntervalScore> {
+) -> Result<Run<IntervalScore>, Error> {
     let n_sources = n_sources.max(workload.n_sources());
-    let mut policy = setup.policy.for_needs(n_sources, &setup.budget, &setup.costs, setup.seed);
+    let mut policy = setup.policy.for_needs(n_sources, &setup.budget, &setup.costs, setup.seed)?;
     let (schedule, seconds) = run_needs(&mut *policy, workload, setup, on_chronon);
-    Run { score: score_intervals(workload, &schedule), schedule, seconds }
+    Ok(Run { score: score_intervals(workload, &schedule), schedule, seconds })
 }
 
 /// Runs a policy on changes that it knows only through `knowledge`; policies that want
@@ -58,13 +59,12 @@ pub fn trace(
     model: ValueModel,
     setup: &Setup,
     mut on_chronon: impl FnMut(Chronon),
-) -> Run<TraceScore> {
-    let mut policy =
-        setup.policy.for_changes(model, changes.n_sources(), &setup.budget, &setup.costs, setup.seed);
+) -> Result<Run<TraceScore>, Error> {
+    let begin = Instant::now();
+    let mut policy = setup.policy.for_changes(model, changes.n_sources(), setup, knowledge)?;
     let (schedule, seconds) = if setup.policy.name.wants_needs() {
         run_needs(&mut *policy, &needs(changes, model), setup, on_chronon)
     } else {
-        let begin = Instant::now();
         let schedule = epoch::run(&mut *policy, setup.chronons, &setup.budget, |now, policy| {
             on_chronon(now);
             for &(source, probability) in knowledge.at(now) {
@@ -73,7 +73,7 @@ pub fn trace(
         });
         (schedule, begin.elapsed().as_secs_f64())
     };
-    Run { score: score_trace(changes, &schedule, |_| model), schedule, seconds }
+    Ok(Run { score: score_trace(changes, &schedule, |_| model), schedule, seconds })
 }
 
 fn run_needs(

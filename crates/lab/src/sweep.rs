@@ -58,14 +58,14 @@ impl Spread {
     }
 }
 
-/// Every policy, in both variants where it has two.
+/// Every policy for needs, in both variants where it has two.
 pub fn every_policy() -> Vec<Choice> {
     let variants = |name: PolicyName| {
         let all = [Preemption::Preemptive, Preemption::NonPreemptive];
         let n_variants = if name.has_variants() { 2 } else { 1 };
         all.into_iter().take(n_variants).map(move |preemption| Choice { name, preemption })
     };
-    PolicyName::ALL.into_iter().flat_map(variants).collect()
+    PolicyName::ALL.into_iter().filter(|name| !name.wants_changes()).flat_map(variants).collect()
 }
 
 impl Sweep {
@@ -107,16 +107,16 @@ impl Sweep {
                 chronons: self.updates.chronons,
                 seed,
             };
-            let run = simulate::intervals(&file.workload, file.resources.len(), &setup, |_| ());
+            let run = simulate::intervals(&file.workload, file.resources.len(), &setup, |_| ())?;
             on_run();
-            Sample {
+            Ok(Sample {
                 completeness: run.score.gained_completeness,
                 captured: run.score.captured as f64,
                 ceis: run.score.ceis as f64,
                 probes: run.score.probes as f64,
-            }
+            })
         };
-        Ok(self.policies.par_iter().map(sample).collect())
+        self.policies.par_iter().map(sample).collect()
     }
 }
 

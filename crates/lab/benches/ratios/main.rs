@@ -7,6 +7,7 @@
 
 mod measure;
 mod needs;
+mod polling;
 mod watch;
 mod wic;
 
@@ -15,7 +16,11 @@ fn main() {
     if let [flag, case] = args.as_slice()
         && flag == "--case"
     {
-        let measured = wic::run(case).or_else(|| needs::run(case)).or_else(|| watch::run(case)).unwrap();
+        let measured = wic::run(case)
+            .or_else(|| needs::run(case))
+            .or_else(|| watch::run(case))
+            .or_else(|| polling::run(case))
+            .unwrap();
         println!("{measured}");
         return;
     }
@@ -30,5 +35,8 @@ fn main() {
         if wanted(&format!("needs-{}", family.name)) {
             needs::report(&family);
         }
+    }
+    if wanted("polling") {
+        polling::report();
     }
 }

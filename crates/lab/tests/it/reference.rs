@@ -26,7 +26,7 @@ fn reference(name: &str) -> Option<Value> {
 fn captured(workload: &Workload, policy: Choice, chronons: u32, grant: f64) -> u64 {
     let budget = Budget::constant(grant).unwrap();
     let setup = Setup { policy, budget, costs: Costs::uniform(), chronons, seed: 0 };
-    simulate::intervals(workload, 0, &setup, |_| ()).score.captured as u64
+    simulate::intervals(workload, 0, &setup, |_| ()).unwrap().score.captured as u64
 }
 
 const PAPERS_POLICIES: [(&str, Choice); 6] = [
@@ -126,7 +126,7 @@ fn wic_earns_what_the_reference_earns() {
             chronons: 1440,
             seed: 0,
         };
-        let score = simulate::trace(&changes, &knowledge, model, &setup, |_| ()).score;
+        let score = simulate::trace(&changes, &knowledge, model, &setup, |_| ()).unwrap().score;
         let tolerance = if is_exact { 0.001 } else { 0.003 };
         for (figure, value) in [
             ("completeness", score.completeness),
