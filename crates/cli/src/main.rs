@@ -12,6 +12,7 @@ mod data_dir;
 mod doctor;
 mod failure;
 mod generate;
+mod guarantee;
 mod headline;
 mod inputs;
 mod lists;

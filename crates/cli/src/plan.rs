@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use dunlin_lab::files::TraceFile;
-use dunlin_lab::polling::{Cut, Method, PollingRun, Sources};
+use dunlin_lab::polling::{Breaks, Cut, Memory, Method, PollingRun, Sources};
 use dunlin_sched::plan::polling::Objective;
 use serde::Serialize;
 
@@ -94,6 +94,15 @@ pub(crate) struct PlanPolling {
     /// Learn from the updates before this second of the trace, measure on those after it
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     train_until: Option<i64>,
+    /// Learn only from the last part of that, for instance 30d
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    last: Option<NonZeroU32>,
+    /// Let what is so old count half, for instance 7d
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    half_life: Option<NonZeroU32>,
+    /// Learn only from what came since a source changed its habits, if it did
+    #[arg(long)]
+    since_break: bool,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -108,7 +117,15 @@ impl PlanPolling {
         let trace = TraceFile::open(&self.trace)?;
         inputs::warn(&trace.warnings);
         let cut = Cut { period: self.period, slot: self.slot, train_until: self.train_until };
-        let sources = Sources::new(&trace, self.source.as_deref(), cut)?;
+        let mut sources = Sources::new(&trace, self.source.as_deref(), cut)?;
+        let breaks = if self.since_break { Breaks::Heeded } else { Breaks::Ignored };
+        let n_broken = sources.remember(Memory { last: self.last, half_life: self.half_life, breaks });
+        if self.since_break {
+            let n_sources = sources.names.len();
+            crate::note(&format!(
+                "note: {n_broken} of {n_sources} sources changed their habits in what is learnt from"
+            ));
+        }
         let bar = progress((self.polls.len() * self.method.len()) as u64, "planning");
         let mut reports = Vec::new();
         for &polls in &self.polls {

@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::args::{Policies, policies};
 use crate::failure::Failure;
 use crate::generate::{AuctionWatchArgs, UpdatesArgs};
+use crate::guarantee::GuaranteeArgs;
 use crate::headline::HeadlineArgs;
 use crate::output::{print_json, print_table, print_title, progress};
 
@@ -25,6 +26,8 @@ enum What {
     AuctionWatch(SweepArgs),
     /// Pages whose changes are expected at known instants: how much changed information a few probes return
     Cam(HeadlineArgs),
+    /// Instances small enough to search: how much of the best expected utility WIC reaches, beside its guarantee
+    Guarantee(GuaranteeArgs),
 }
 
 #[derive(Debug, Args)]
@@ -52,6 +55,7 @@ impl SimulateWorkload {
         match &self.what {
             What::AuctionWatch(args) => args.run(),
             What::Cam(args) => args.run(),
+            What::Guarantee(args) => args.run(),
         }
     }
 }

@@ -21,6 +21,7 @@ pub mod cam;
 mod error;
 pub mod files;
 pub mod generate;
+pub mod guarantee;
 pub mod knowledge;
 pub mod learned;
 pub mod policies;

@@ -35,12 +35,35 @@ pub struct Cut {
     pub train_until: Option<i64>,
 }
 
+/// How much of the past is learnt from. Without any of it, all of it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Memory {
+    /// Only the last so many seconds.
+    pub last: Option<NonZeroU32>,
+    /// What is so many seconds old counts half.
+    pub half_life: Option<NonZeroU32>,
+    /// What to do when the recent past contradicts what was before.
+    pub breaks: Breaks,
+}
+
+/// What to do about a source that has changed its habits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Breaks {
+    /// Nothing.
+    #[default]
+    Ignored,
+    /// Learn only from what came since.
+    Heeded,
+}
+
 /// The sources of a trace, ready to be planned for.
 #[derive(Debug, Clone)]
 pub struct Sources {
     /// Their names.
     pub names: Vec<String>,
     slots: u32,
+    /// In seconds.
+    slot: NonZeroU32,
     past: Vec<History>,
     measured: Vec<History>,
 }
@@ -80,7 +103,28 @@ impl Sources {
             times.iter().map(|own| History::from_seconds(own, cut.slot, span.clone())).collect()
         };
         let names = chosen.iter().map(|&source| trace.sources[source].clone()).collect();
-        Ok(Self { names, slots, past: histories(&past), measured: histories(&measured) })
+        Ok(Self { names, slots, slot: cut.slot, past: histories(&past), measured: histories(&measured) })
+    }
+
+    /// Forgets part of the past; answers how many sources turned out to have changed their habits.
+    pub fn remember(&mut self, memory: Memory) -> usize {
+        let in_slots = |seconds: NonZeroU32| seconds.get().div_ceil(self.slot.get());
+        let mut n_broken = 0;
+        for past in &mut self.past {
+            if let Some(last) = memory.last {
+                *past = past.last(in_slots(last));
+            }
+            if memory.breaks == Breaks::Heeded
+                && let Some(found) = polling::find_break(past, self.slots)
+            {
+                *past = past.part(found.since..past.span().end);
+                n_broken += 1;
+            }
+            if let Some(half_life) = memory.half_life.and_then(|time| NonZeroU32::new(in_slots(time))) {
+                *past = past.decayed(half_life);
+            }
+        }
+        n_broken
     }
 
     /// Plans at most `polls` polls per period for all sources together, and measures the plans.

@@ -120,3 +120,39 @@ fn the_headline_table() {
     assert!(refused.stderr.contains("weight skew -1 (expected a number from 0 to 10)"), "{}", refused.stderr);
     assert_eq!(refused.code, 2);
 }
+
+#[test]
+fn what_no_longer_holds_can_be_forgotten() {
+    // Eight days of one habit, then two of another; three polls cannot do for both.
+    let minutes = |hour: i32| if hour < 8 * 24 { [5, 14, 23] } else { [40, 45, 50] };
+    let line =
+        |hour: i32| minutes(hour).map(|minute| format!("news,{}\n", hour * 3_600 + minute * 60)).concat();
+    let trace = format!("source,time\n{}", (0..240).map(line).collect::<String>());
+    let desk = Desk::new().with("one.csv", trace);
+    let polling = POLLING.replace("--polls 2", "--polls 3 --method exact --json");
+    let slots = |flags: &str| desk.json(&format!("{polling} {flags}"))["slots"].clone();
+    assert_eq!(slots("").as_array().unwrap()[..2], [5, 14]);
+    for flags in ["--last 2d", "--half-life 12h", "--since-break"] {
+        // The third may stand wherever it still does something for what was before.
+        let slots = slots(flags);
+        assert!(
+            [40, 45].iter().all(|slot| slots.as_array().unwrap().contains(&json!(slot))),
+            "{flags}: {slots}"
+        );
+    }
+    let told = desk.run(&format!("{POLLING} --method exact --since-break"));
+    assert!(told.stderr.contains("1 of 1 sources changed their habits"), "{}", told.stderr);
+}
+
+#[test]
+fn the_guarantee_beside_what_is_reached() {
+    let desk = Desk::new();
+    let args = "simulate workload guarantee --seeds 5 --sources 3 --chronons 5";
+    assert_eq!(desk.run(args).code, 0);
+    for run in desk.json(&format!("{args} --json"))["runs"].as_array().unwrap() {
+        let figure = |name: &str| run[name].as_f64().unwrap();
+        assert!(figure("promised") >= 0.5 && figure("least") >= figure("promised"), "{run}");
+    }
+    let refused = desk.run("simulate workload guarantee --sources 20 --chronons 100");
+    assert!(refused.code == 2 && refused.stderr.contains("try fewer sources"), "{}", refused.stderr);
+}
