@@ -20,7 +20,7 @@ use dunlin_engine::{Keep, Pace, RobotsRule};
 use dunlin_net::politeness::Rules;
 use dunlin_net::{Downgrade, Guard, Sizes, Timeouts};
 use dunlin_sched::value::{Life, Urgency};
-use dunlin_sched::watch::Strategy;
+use dunlin_sched::watch;
 use ipnet::IpNet;
 
 use crate::data_dir;
@@ -43,6 +43,8 @@ pub(crate) struct Config {
     /// Probes per second of any one host.
     pub(crate) host_budget: Option<f64>,
     pub(crate) strategy: Strategy,
+    /// How far ahead a plan goes, for the strategy that makes one.
+    pub(crate) epoch: Duration,
     pub(crate) shortest_gap: Duration,
     pub(crate) longest_gap: Duration,
     pub(crate) chronon: Duration,
@@ -68,6 +70,14 @@ pub(crate) struct Config {
     pub(crate) assumed_rate: f64,
 }
 
+/// How looks are decided on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Strategy {
+    Learned,
+    RoundRobin,
+    Cam,
+}
+
 /// Whether robots.txt is heeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Robots {
@@ -85,6 +95,7 @@ impl Default for Config {
             budget: 0.5,
             host_budget: None,
             strategy: Strategy::Learned,
+            epoch: Duration::from_hours(1),
             shortest_gap: Duration::from_mins(1),
             longest_gap: Duration::from_hours(24),
             chronon: Duration::from_secs(1),
@@ -119,7 +130,11 @@ impl Config {
             host_budget: self.host_budget.map(|per_second| Pace { per_second }),
             politeness: self.politeness,
             in_flight: u32::try_from(self.in_flight).unwrap_or(u32::MAX),
-            strategy: self.strategy,
+            strategy: match self.strategy {
+                Strategy::Learned => watch::Strategy::Learned,
+                Strategy::RoundRobin => watch::Strategy::RoundRobin,
+                Strategy::Cam => watch::Strategy::Cam { epoch: self.epoch },
+            },
             shortest_gap: self.shortest_gap,
             longest_gap: self.longest_gap,
             keep: self.retention,

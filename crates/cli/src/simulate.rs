@@ -172,7 +172,7 @@ enum Knowledge {
     Noisy,
     /// Probabilities from a file
     File,
-    /// Only what its own probes reveal, from nothing (wic, round-robin)
+    /// Only what its own probes reveal, from nothing (wic, cam, round-robin)
     Learned,
 }
 
@@ -230,7 +230,7 @@ impl SimulateTrace {
         if let Some(Choice { name, .. }) = choices.iter().find(|choice| !self.suits(choice.name)) {
             return Err(Failure::input(match self.knowledge {
                 Knowledge::Learned => format!(
-                    "{name} does not learn from its own probes (try --policy wic or --policy round-robin)"
+                    "{name} does not learn from its own probes (try --policy wic, cam or round-robin)"
                 ),
                 _ => format!(
                     "{name} schedules certain needs, not probabilities (try --knowledge exact, or --policy wic)"

@@ -51,6 +51,7 @@ pub const fn reason_word(reason: Reason) -> &'static str {
         Reason::New => "new",
         Reason::Overdue => "overdue",
         Reason::Wanted => "wanted",
+        Reason::Planned => "planned",
     }
 }
 

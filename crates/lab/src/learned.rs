@@ -28,6 +28,11 @@ pub enum Reveal {
     Timestamps,
 }
 
+/// How far ahead CAM plans: as the live service does by default.
+const EPOCH: Duration = Duration::from_hours(1);
+/// Where chronons are long, an epoch has at least so many.
+const FEWEST_CHRONONS: u32 = 60;
+
 /// How many entries a feed shows.
 pub const FEED_ITEMS: usize = 20;
 
@@ -64,10 +69,12 @@ pub fn learned(
     learning: Learning,
     mut on_chronon: impl FnMut(Chronon),
 ) -> Result<Run<TraceScore>, Error> {
+    let world_chronon = Duration::from_secs(u64::from(epoch.chronon_seconds.get()));
     let strategy = match setup.policy.name {
         PolicyName::Wic => Strategy::Learned,
         PolicyName::RoundRobin => Strategy::RoundRobin,
-        name => return Err(Error::parameter("policy", &name, "wic or round-robin, which can learn")),
+        PolicyName::Cam => Strategy::Cam { epoch: EPOCH.max(world_chronon * FEWEST_CHRONONS) },
+        name => return Err(Error::parameter("policy", &name, "wic, cam or round-robin, which can learn")),
     };
     if !(0.0..1.0).contains(&learning.warm_up) {
         return Err(Error::parameter("warm-up", &learning.warm_up, "a share from 0 to below 1"));

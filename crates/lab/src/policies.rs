@@ -78,7 +78,7 @@ impl PolicyName {
 
     /// Whether it can go by what its own probes reveal.
     pub const fn learns(self) -> bool {
-        matches!(self, Self::Wic | Self::RoundRobin)
+        matches!(self, Self::Wic | Self::Cam | Self::RoundRobin)
     }
 
     /// Whether it works on expected changes only, and has no use for needs.

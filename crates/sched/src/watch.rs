@@ -20,6 +20,7 @@ mod host;
 mod input;
 pub mod journal;
 mod place;
+mod planning;
 mod price;
 mod purse;
 mod queues;
@@ -41,6 +42,7 @@ use calendar::Calendar;
 use crowd::Crowd;
 use host::Host;
 use place::Counts;
+use planning::Planning;
 use price::Price;
 use purse::Purse;
 use queues::Queues;
@@ -81,6 +83,8 @@ pub struct Watch {
     counts: Counts,
     purse: Purse,
     price: Price,
+    /// The plan, if there is to be one.
+    planning: Option<Planning>,
     latest: Option<Time>,
     refreshed_at: Option<Time>,
 }
@@ -89,6 +93,7 @@ impl Watch {
     /// Watches nothing yet.
     pub fn new(mut settings: Settings) -> Self {
         settings.chronon = settings.chronon.max(Duration::from_micros(1));
+        let planning = Planning::new(settings.strategy, settings.chronon, settings.initial_price);
         Self {
             sources: Slab::new(),
             hosts: Slab::new(),
@@ -98,7 +103,8 @@ impl Watch {
             wakes: BTreeSet::new(),
             counts: Counts::default(),
             purse: Purse::new(settings.budget, settings.chronon),
-            price: Price::new(settings.initial_price),
+            price: if planning.is_some() { Price::none() } else { Price::new(settings.initial_price) },
+            planning,
             latest: None,
             refreshed_at: None,
             measure: Measure {
@@ -118,6 +124,7 @@ impl Watch {
                 self.purse.fill(now);
                 self.purse.set_pace(budget, self.settings.chronon);
                 self.settings.budget = budget;
+                self.planning.iter_mut().for_each(Planning::budget_changed);
             }
             Input::Host { host, terms } => {
                 let chronon = self.settings.chronon;
@@ -130,10 +137,21 @@ impl Watch {
                 self.leave(source, now);
                 let last_look = last_look.map(|at| at.min(now));
                 let place = Place::NOWHERE;
-                let watched = Watched { terms, model, last_look, not_before, place, is_wanted: false };
+                let (planned, plan_number) = (Vec::new(), 0);
+                let watched = Watched {
+                    terms,
+                    model,
+                    last_look,
+                    not_before,
+                    place,
+                    is_wanted: false,
+                    planned,
+                    plan_number,
+                };
                 if self.host_entry(terms.host).is_some() && self.sources.insert(source.0, watched).is_some() {
                     self.counts.moved(None, Some(place));
                     self.settle(source, now);
+                    self.plan_stranger(source, now);
                 }
             }
             Input::Left { source } => self.leave(source, now),
@@ -178,6 +196,7 @@ impl Watch {
         let Some(watched) = self.sources.get_mut(source.0) else { return };
         let (before, cost) = (watched.terms.host, watched.cost());
         watched.terms = terms;
+        watched.plan_number = 0;
         let is_same = before == terms.host && cost == watched.cost();
         if let Place::UnderWay(flight) = &mut watched.place {
             flight.is_refundable &= is_same;
@@ -189,6 +208,7 @@ impl Watch {
             return;
         }
         self.settle(source, now);
+        self.plan_stranger(source, now);
         self.turn(before, now);
     }
 
@@ -200,7 +220,9 @@ impl Watch {
         watched.model.observe_among(&look, self.measure.crowd.prior(watched.model.prior()));
         watched.last_look = Some(now);
         watched.not_before = None;
+        watched.planned_until(now);
         self.settle(source, now);
+        self.plan_stranger(source, now);
     }
 
     fn returned(&mut self, now: Time, source: SourceIdx) {
@@ -235,6 +257,7 @@ impl Watch {
     /// Looks that seem to lie ahead have just been taken; times to come are as far off as they were.
     fn clock_set_back(&mut self, latest: Time, now: Time) {
         self.purse.restart(now);
+        self.forget_plans();
         self.refreshed_at = None;
         self.asleep.clear();
         self.awake.clear();
@@ -248,6 +271,7 @@ impl Watch {
         for source in sources {
             let Some(watched) = self.sources.get_mut(source) else { continue };
             watched.last_look = watched.last_look.map(|at| at.min(now));
+            (watched.planned, watched.plan_number) = (Vec::new(), 0);
             if let Some(at) = &mut watched.not_before
                 && *at > latest
             {

@@ -4,16 +4,15 @@
 
 use dunlin_net::Downgrade;
 use dunlin_net::politeness::Scope;
-use dunlin_sched::watch::Strategy;
 
 use super::roots;
 use super::units::{bytes, duration, pace, show_bytes, show_pace};
 use super::values::{
-    at_least_one, downgrade, host, list, listen, none_or, parsed, path, patience, robots, scope, show_keep,
-    show_list, show_or_none, show_scope, show_strategy, show_time, shown, step, strategy, value_model,
-    visible, weight,
+    at_least_one, downgrade, epoch, host, list, listen, none_or, parsed, path, patience, robots, scope,
+    show_keep, show_list, show_or_none, show_scope, show_strategy, show_time, shown, step, strategy,
+    value_model, visible, weight,
 };
-use super::{Config, Robots};
+use super::{Config, Robots, Strategy};
 
 /// One setting.
 #[derive(Debug)]
@@ -63,11 +62,12 @@ pub(crate) const KEYS: &[Key] = &[
     ),
     key!(
         "strategy",
-        "how looks are valued: learned, or round-robin to compare with",
+        "how looks are decided on: learned (by what each is worth now), cam (by a plan for every epoch), or round-robin to compare with",
         strategy,
         strategy,
         |strategy: &Strategy| show_strategy(*strategy)
     ),
+    key!("epoch", "how far ahead the strategy cam plans, 1s to 7d", epoch, epoch, show_time),
     key!(
         "shortest_gap",
         "a source is never looked at again sooner, unless asked for",

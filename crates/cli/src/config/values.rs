@@ -8,10 +8,9 @@ use std::time::Duration;
 
 use dunlin_net::Downgrade;
 use dunlin_net::politeness::Scope;
-use dunlin_sched::watch::Strategy;
 
-use super::Robots;
 use super::units::{duration, show_duration};
+use super::{Robots, Strategy};
 
 pub(super) fn path(text: &str) -> Result<PathBuf, String> {
     if text.is_empty() { Err("empty (expected a directory)".to_owned()) } else { Ok(text.into()) }
@@ -79,6 +78,16 @@ pub(super) fn step(text: &str) -> Result<Duration, String> {
     })
 }
 
+pub(super) fn epoch(text: &str) -> Result<Duration, String> {
+    duration(text).and_then(|time| {
+        if (Duration::from_secs(1)..=Duration::from_hours(7 * 24)).contains(&time) {
+            Ok(time)
+        } else {
+            Err(format!("`{text}` (expected 1s to 7d)"))
+        }
+    })
+}
+
 pub(super) fn at_least_one(text: &str) -> Result<u32, String> {
     let count = text.parse::<NonZeroU32>();
     count.map(NonZeroU32::get).map_err(|_| format!("`{text}` (expected a whole number of at least 1)"))
@@ -109,7 +118,8 @@ pub(super) fn strategy(text: &str) -> Result<Strategy, String> {
     match text {
         "learned" => Ok(Strategy::Learned),
         "round-robin" => Ok(Strategy::RoundRobin),
-        _ => Err(format!("`{text}` (expected learned or round-robin)")),
+        "cam" => Ok(Strategy::Cam),
+        _ => Err(format!("`{text}` (expected learned, cam or round-robin)")),
     }
 }
 
@@ -147,6 +157,7 @@ pub(super) fn show_strategy(strategy: Strategy) -> String {
     match strategy {
         Strategy::Learned => "learned",
         Strategy::RoundRobin => "round-robin",
+        Strategy::Cam => "cam",
     }
     .to_owned()
 }

@@ -12,6 +12,7 @@ mod killed; // kill -9, fifty times: nothing lost, nothing doubled
 mod manners; // what the web's log says of a client
 mod nonsense; // bad input to the commands of the service
 mod plan; // polling plans
+mod planned; // the service by plans
 mod run; // running the binary
 mod running; // a binary that keeps running
 mod score; // schedules from files

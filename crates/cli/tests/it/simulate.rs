@@ -128,7 +128,7 @@ fn a_policy_that_learns_is_scored_after_its_warm_up() {
 
     let refused = |more: &str| desk.run(&format!("{args} {more}"));
     assert_eq!(refused("--policy marginal").code, 2);
-    assert!(refused("--policy marginal").stderr.contains("try --policy wic or --policy round-robin"));
+    assert!(refused("--policy marginal").stderr.contains("try --policy wic, cam or round-robin"));
     assert_eq!(refused("--policy wic --warm-up 1").code, 2);
     assert!(refused("--policy wic --reveal some").stderr.contains("changes, last or timestamps"));
     let told = desk.run("simulate trace --trace in.csv --chronon 10m --budget 1 --policy wic --warm-up 0.1");

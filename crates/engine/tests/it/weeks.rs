@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use dunlin_engine::Strategy;
 use dunlin_engine::journal::{ProbeFigures, read};
 use dunlin_engine::simulated::Simulation;
+use dunlin_sched::watch::Input;
 use dunlin_sched::watch::journal::{Entry, replay};
 use dunlin_store::{DecisionQuery, Store};
 
@@ -74,6 +75,47 @@ fn learning_captures_more_than_taking_turns_within_the_same_budget() {
     assert!(learned * 10 >= turns * 12, "learned {learned}, in turns {turns}");
 }
 
+#[test]
+fn planning_captures_more_than_taking_turns_within_the_same_budget() {
+    let (days, cam) = (3, Strategy::Cam { epoch: Duration::from_hours(1) });
+    let captured = [cam, Strategy::RoundRobin].map(|strategy| {
+        let shelf = shelf();
+        let mut run = run(&shelf, strategy, days);
+        assert_gaps(&run.world().log, 10);
+        let (n_changes, n_probes) = (all_changes(&*shelf.store).len(), run.world().probes().count());
+        println!("{strategy:?}: {n_changes} changes by {n_probes} probes");
+        drop(run.stop());
+        assert_decided_within_budget(&read(&*shelf.store, None).collect::<Result<Vec<_>, _>>().unwrap());
+        n_changes
+    });
+    let [planned, turns] = captured;
+    assert!(planned * 10 >= turns * 12, "planned {planned}, in turns {turns}");
+}
+
+/// In every window at most what is granted in it and the burst: a chronon's half look and one more. Counted where looks are
+/// decided on: one for which robots.txt has to be read first reaches its host some chronons later, beside others.
+fn assert_decided_within_budget(entries: &[Entry]) {
+    let mut decided = Vec::new();
+    for entry in entries {
+        match entry {
+            Entry::Chose { at, sources, .. } => decided.extend(sources.iter().map(|source| (*at, *source))),
+            Entry::Told { input: Input::Returned { source }, .. } => {
+                let returned = decided.iter().rposition(|(_, chosen)| chosen == source).unwrap();
+                decided.remove(returned);
+            }
+            _ => {}
+        }
+    }
+    assert!(decided.len() > 1_000, "{}", decided.len());
+    for minutes in [2_u32, 10, 60, 600] {
+        let window = Duration::from_mins(u64::from(minutes));
+        for (first, (begin, _)) in decided.iter().enumerate() {
+            let n_within = decided[first..].iter().take_while(|(at, _)| at.since(*begin) < window).count();
+            assert!(n_within as u32 <= minutes / 2 + 1, "{n_within} looks decided on in {minutes} minutes");
+        }
+    }
+}
+
 /// At most one probe per 120 s and a burst of one, in every window.
 fn assert_budget(probes: &[dunlin_core::Time]) {
     for minutes in [2_u32, 10, 60, 600] {
@@ -91,8 +133,17 @@ fn assert_budget(probes: &[dunlin_core::Time]) {
 
 #[test]
 fn a_stored_journal_replays_to_the_same_probes() {
+    replays(Strategy::Learned);
+}
+
+#[test]
+fn a_journal_of_plans_replays_too() {
+    replays(Strategy::Cam { epoch: Duration::from_mins(37) });
+}
+
+fn replays(strategy: Strategy) {
     let shelf = shelf();
-    let mut simulation = run(&shelf, Strategy::Learned, 3);
+    let mut simulation = run(&shelf, strategy, 3);
     let n_probes = simulation.figures().probes;
     let order: Vec<String> = simulation.world().probes().map(|logged| logged.path.clone()).collect();
     drop(simulation.stop());
@@ -117,8 +168,7 @@ fn a_stored_journal_replays_to_the_same_probes() {
     assert_eq!(passed_over.passed_over, replayed.looks);
 
     // A journal in which one thing is missing does not replay: the test would notice.
-    let looked =
-        |entry: &Entry| matches!(entry, Entry::Told { input: dunlin_sched::watch::Input::Looked { .. }, .. });
+    let looked = |entry: &Entry| matches!(entry, Entry::Told { input: Input::Looked { .. }, .. });
     let mut damaged = entries;
     let first = damaged.iter().position(looked).unwrap();
     damaged.remove(first);

@@ -121,6 +121,8 @@ fn learning_beats_taking_turns_and_rhythms_beat_rates() {
     let by_turns = run(&rates, 600, 1.0, PolicyName::RoundRobin, USUAL).score.completeness;
     let by_rate = run(&rates, 600, 1.0, PolicyName::Wic, USUAL).score.completeness;
     assert!(by_rate > by_turns + 0.05, "{by_rate} {by_turns}");
+    let by_plan = run(&rates, 600, 1.0, PolicyName::Cam, USUAL).score.completeness;
+    assert!(by_plan > by_turns + 0.02, "{by_plan} {by_turns}");
 
     let hours = by_day_and_by_night();
     for reveal in [Reveal::Changes, Reveal::Last, Reveal::Timestamps] {
@@ -230,7 +232,10 @@ fn what_cannot_be_is_refused() {
         let learning = Learning { warm_up, ..USUAL };
         learned(&trace, epoch, value, &setup(name, 1.0, 100), learning, |_| ()).unwrap_err().to_string()
     };
-    assert_eq!(refusal(PolicyName::Mrsf, 0.25), "policy mrsf (expected wic or round-robin, which can learn)");
+    assert_eq!(
+        refusal(PolicyName::Mrsf, 0.25),
+        "policy mrsf (expected wic, cam or round-robin, which can learn)"
+    );
     assert_eq!(refusal(PolicyName::Wic, 1.0), "warm-up 1 (expected a share from 0 to below 1)");
     assert_eq!(refusal(PolicyName::Wic, f64::NAN), "warm-up NaN (expected a share from 0 to below 1)");
 }

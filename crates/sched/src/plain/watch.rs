@@ -217,6 +217,10 @@ impl PlainWatch {
                 let forecast = self.crowd.forecast(&watched.model);
                 Curve::new(&watched.terms.value, forecast, last, self.settings.chronon).at(now)
             }
+            // The best at every moment, without a plan.
+            Strategy::Cam { .. } => {
+                watched.terms.value.weight * self.crowd.forecast(&watched.model).probability(last, now)
+            }
         }
     }
 }

@@ -6,16 +6,23 @@
 //!
 //! An update that is not probed before the source's next instant is taken as lost: it is overwritten. Nothing here
 //! reacts to what probes find; an epoch later there is a new forecast and a new plan.
+//!
+//! A forecast learned from looks is a rate, which has no instants to pick from. [`Sharing`] is the allocation for those,
+//! and [`instants`] says where in the epoch a source's probes belong; the assignment is the same.
 
 mod allocation;
 mod assignment;
 mod forecast;
+mod instants;
+mod sharing;
 
 use dunlin_core::{Chronon, Probe, Schedule, SourceIdx};
 
 pub use allocation::{Allocation, allocate};
-pub use assignment::{LOST, assign, assign_greedily};
+pub use assignment::{LOST, assign, assign_greedily, assign_within};
 pub use forecast::{Expected, Forecast};
+pub use instants::instants;
+pub use sharing::{Demand, Sharing};
 
 /// An intended probe.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -36,6 +36,7 @@ impl Watch {
         let now = self.arrive_at(now);
         let passed = before.map_or(0.0, |at| now.since(at).as_secs_f64());
         self.purse.fill(now);
+        self.plan_ahead(now);
         self.review_due(now);
         self.refresh(now);
         let most = chosen.len().saturating_add(room);
@@ -129,14 +130,16 @@ impl Watch {
         ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let away = if ranked.len() > TOO_MANY * enough { ranked.split_off(enough) } else { Vec::new() };
         // No price, or one that lets a crowd wait, puts nobody off; that of the least in the crowd does not either.
+        let least = ranked.last().map_or(0.0, |last| last.0);
         if price == 0.0 || ranked.len() > enough {
-            self.price.lift(ranked.last().map_or(0.0, |last| last.0));
+            self.price.lift(least);
         }
         for (per_cost, source) in ranked {
             self.queues.push(source, Class::Worth, per_cost, now);
         }
-        // A hair more than the price, so that the equals of the last do not come straight back.
-        let above = self.price.get() * (1.0 + 1e-6);
+        // A hair more than the price, so that the equals of the last do not come straight back. Planned looks have no
+        // price; the least of those that stay takes its place.
+        let above = if self.planning.is_some() { least } else { self.price.get() } * (1.0 + 1e-6);
         for (_, source) in away {
             self.settle_at(source, now, above);
         }
@@ -177,6 +180,7 @@ impl Watch {
             Class::Wanted => Reason::Wanted,
             Class::Overdue => Reason::Overdue,
             Class::New => Reason::New,
+            Class::Worth if self.planning.is_some() => Reason::Planned,
             Class::Worth => Reason::Worth,
         };
         self.take(source, reason, now, chosen);
@@ -252,7 +256,7 @@ impl Watch {
         if let Some(host) = self.hosts.get_mut(host.0) {
             host.begin(cost);
         }
-        chosen.push(Choice { source, reason, value, price: self.price.get() });
+        chosen.push(Choice { source, reason, value, price: self.asked_price() });
         self.turn(host, now);
     }
 }

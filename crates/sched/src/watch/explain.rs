@@ -15,7 +15,8 @@ impl Watch {
         let can_be_now = self.counts.ready > 0 || self.has_awake();
         let awakes = self.asleep.first();
         let wakes = self.wakes.first().map(|&(at, _)| at);
-        let first = [can_be_now.then_some(now), awakes, wakes].into_iter().flatten().min()?;
+        let plans = self.planning.as_ref().map(|planning| planning.due(now));
+        let first = [can_be_now.then_some(now), awakes, wakes, plans].into_iter().flatten().min()?;
         Some(first.max(affordable_at).max(now))
     }
 
@@ -25,7 +26,7 @@ impl Watch {
         let watched = self.sources.get(source.0)?;
         let host = self.hosts.get(watched.terms.host.0)?;
         let cost = watched.cost();
-        let price = self.price.get().max(host.price);
+        let price = self.asked_price().max(host.price);
         let mut holds = Vec::new();
         if matches!(watched.place, Place::UnderWay(_)) {
             holds.push(Hold::UnderWay);
@@ -48,10 +49,13 @@ impl Watch {
         let (at, reason) = if watched.is_wanted {
             (start, Reason::Wanted)
         } else if let Some(overdue_at) = watched.overdue_at().map(|at| at.max(start)) {
-            match watched.crossing(&self.measure, start, price * cost, overdue_at) {
-                Some(at) if at < overdue_at => (at, Reason::Worth),
-                _ => (overdue_at, Reason::Overdue),
-            }
+            let crossing = watched.crossing(&self.measure, start, price * cost, overdue_at);
+            let (at, reason) = match &self.planning {
+                // One that the plan has no look for may be in the next.
+                Some(planning) => (crossing.or(Some(planning.next_plan(start))), Reason::Planned),
+                None => (crossing, Reason::Worth),
+            };
+            at.filter(|at| *at < overdue_at).map_or((overdue_at, Reason::Overdue), |at| (at, reason))
         } else {
             (start, Reason::New)
         };

@@ -66,6 +66,11 @@ impl Host {
         });
     }
 
+    /// Probes per second that it allows, if there is such a limit.
+    pub(super) fn pace(&self) -> Option<f64> {
+        self.purse.map(|purse| purse.per_second())
+    }
+
     pub(super) fn begin(&mut self, cost: f64) {
         self.under_way += 1;
         if let Some(purse) = &mut self.purse {

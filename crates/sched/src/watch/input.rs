@@ -26,6 +26,11 @@ pub enum Strategy {
     Learned,
     /// The time since the last look: everyone in turn. To compare with.
     RoundRobin,
+    /// CAM: a plan for every epoch of this length, for the most changes found, by weight. Life and urgency do not count.
+    Cam {
+        /// How far ahead a plan goes.
+        epoch: Duration,
+    },
 }
 
 /// What a host allows.

@@ -10,6 +10,7 @@ use std::time::Duration;
 use dunlin_core::{SourceIdx, Time};
 
 use super::host::{BEST_WAITING, Host, MOST_WAITING};
+use super::planning::Planning;
 use super::source::{Class, Flight, Outlook, Place, Watched};
 use super::{Figures, Hold, HostIdx, Watch};
 
@@ -46,14 +47,19 @@ impl Counts {
 
 impl Watch {
     /// How the watch is doing.
-    pub const fn figures(&self) -> Figures {
+    pub fn figures(&self) -> Figures {
         Figures {
-            price: self.price.get(),
+            price: self.asked_price(),
             sources: self.sources.len(),
             ready: self.counts.ready,
             waiting_on_hosts: self.counts.at_host,
             under_way: self.counts.under_way,
         }
+    }
+
+    /// What a look has to be worth per unit of cost: now, or when the plan was made.
+    pub(super) fn asked_price(&self) -> f64 {
+        self.planning.as_ref().map_or(self.price.get(), Planning::price)
     }
 
     pub(super) const fn has_awake(&self) -> bool {

@@ -21,39 +21,48 @@ const STEP: f64 = 0.05;
 const MOST: f64 = 0.25;
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Price(f64);
+pub(super) struct Price {
+    price: f64,
+    is_fixed: bool,
+}
 
 impl Price {
     /// Where nothing is known, everything is worth it.
     pub(super) fn new(initial: Option<f64>) -> Self {
-        Self(initial.filter(|price| price.is_finite() && *price >= 0.0).unwrap_or(0.0))
+        let price = initial.filter(|price| price.is_finite() && *price >= 0.0).unwrap_or(0.0);
+        Self { price, is_fixed: false }
+    }
+
+    /// For looks that are planned: whatever is due is taken.
+    pub(super) const fn none() -> Self {
+        Self { price: 0.0, is_fixed: true }
     }
 
     pub(super) const fn get(self) -> f64 {
-        self.0
+        self.price
     }
 
     /// At least this much.
     pub(super) const fn lift(&mut self, least: f64) {
-        if least.is_finite() {
-            self.0 = self.0.max(least);
+        if least.is_finite() && !self.is_fixed {
+            self.price = self.price.max(least);
         }
     }
 
     /// More were waiting than needed, the best of them worth this much per unit of cost: no reason to ask for more.
     pub(super) fn crowded(&mut self, n_waiting: usize, best: f64, purse: &Purse, granted: f64) {
         let surplus = n_waiting as f64 - standing(purse);
-        if surplus > 0.0 {
+        if surplus > 0.0 && !self.is_fixed {
             // With less than a look per chronon it takes many chronons until one more or less has shown.
             let step = STEP * surplus / purse.burst() * granted.min(1.0);
-            self.0 = self.0.max((self.0 * step.min(MOST).exp()).min(best));
+            self.price = self.price.max((self.price * step.min(MOST).exp()).min(best));
         }
     }
 
     /// A look was pulled forward that is worth only this much per unit of cost.
     pub(super) fn spare(&mut self, per_cost: f64, purse: &Purse) {
-        let lower = self.0 * (-STEP / purse.burst()).exp();
-        self.0 = lower.max(self.0.min(per_cost));
+        let lower = self.price * (-STEP / purse.burst()).exp();
+        self.price = lower.max(self.price.min(per_cost));
     }
 }
 

@@ -29,6 +29,8 @@ pub enum Reason {
     Overdue,
     /// Someone asked for it.
     Wanted,
+    /// The plan has it for this time.
+    Planned,
 }
 
 /// Something that keeps a source from being looked at now.

@@ -21,6 +21,11 @@ impl<T> Slab<T> {
         self.count
     }
 
+    /// One more than the largest index that may hold something.
+    pub(super) const fn n_slots(&self) -> u32 {
+        self.slots.len() as u32
+    }
+
     pub(super) fn get(&self, index: u32) -> Option<&T> {
         self.slots.get(index as usize)?.as_deref()
     }

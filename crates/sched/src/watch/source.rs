@@ -40,6 +40,10 @@ pub(super) struct Watched {
     pub(super) place: Place,
     /// Someone asked, and no look has been chosen since.
     pub(super) is_wanted: bool,
+    /// When the plan has looks at it, latest first; none that is not later than the last look.
+    pub(super) planned: Vec<Time>,
+    /// The plan that it was last part of; 0 for none.
+    pub(super) plan_number: u32,
 }
 
 /// Where a source stands. Entries in queues that say otherwise do not count.
@@ -107,6 +111,7 @@ impl Watched {
         let worth = match measure.strategy {
             Strategy::RoundRobin => now.since(last).as_secs_f64(),
             Strategy::Learned => self.curve(measure, last).at(now),
+            Strategy::Cam { .. } => self.terms.value.weight * self.forecast(measure).probability(last, now),
         };
         if worth.is_finite() { worth } else { 0.0 }
     }
@@ -124,7 +129,7 @@ impl Watched {
         measure.crowd.forecast(&self.model)
     }
 
-    /// When a look will first be worth this much, up to `horizon`.
+    /// When a look will first be worth this much, or is planned, up to `horizon`.
     pub(super) fn crossing(&self, measure: &Measure, now: Time, worth: f64, horizon: Time) -> Option<Time> {
         let last = self.last_look?;
         match measure.strategy {
@@ -133,6 +138,8 @@ impl Watched {
                 Some(last.plus(after).max(now)).filter(|at| *at <= horizon)
             }
             Strategy::Learned => self.curve(measure, last).crossing(now, worth, horizon),
+            // What it is worth was weighed when the plan was made.
+            Strategy::Cam { .. } => self.planned.last().map(|at| (*at).max(now)).filter(|at| *at <= horizon),
         }
     }
 
@@ -158,6 +165,9 @@ impl Watched {
         if overdue_at <= now {
             return Outlook::Overdue(overdue_at);
         }
+        if matches!(measure.strategy, Strategy::Cam { .. }) {
+            return self.planned_outlook(measure, now, price, overdue_at);
+        }
         let per_cost = self.per_cost(measure, now);
         if is_worth(per_cost, price) {
             return Outlook::Worth(per_cost);
@@ -168,6 +178,23 @@ impl Watched {
         let crossing = self.crossing(measure, now, target * self.cost(), latest).unwrap_or(latest);
         let earliest = now.plus(measure.chronon.max(age / EARLIEST_REVIEW));
         Outlook::Awake(crossing.max(earliest).min(overdue_at))
+    }
+
+    /// A look that is due by the plan waits; unless others that wait are worth more than this, then it is left out.
+    fn planned_outlook(&self, measure: &Measure, now: Time, price: f64, overdue_at: Time) -> Outlook {
+        if self.planned.last().is_some_and(|at| *at <= now) {
+            let per_cost = self.per_cost(measure, now);
+            if is_worth(per_cost, price) {
+                return Outlook::Worth(per_cost);
+            }
+        }
+        let next = self.planned.iter().rev().find(|at| **at > now);
+        Outlook::Asleep(next.map_or(overdue_at, |at| overdue_at.min(*at)))
+    }
+
+    /// A look at this time serves all that were planned up to it.
+    pub(super) fn planned_until(&mut self, now: Time) {
+        while self.planned.pop_if(|at| *at <= now).is_some() {}
     }
 }
 

@@ -13,6 +13,7 @@ mod papers; // the papers' worked examples and propositions
 mod polling; // polling plans: exact is the best of all, regimes, many sources
 mod rhythm; // rhythms are found where they are, and predictions come true as often as they say
 mod score; // the evaluator on cases worked out by hand
+mod sharing; // CAM for rates: sharing against exhaustive search, and where probes stand
 mod sources; // made-up sources and the looks at them
 mod stored; // a model survives being written down, and nonsense is refused
 mod value; // incremental values against the definition

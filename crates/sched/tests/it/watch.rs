@@ -4,6 +4,7 @@ mod audit; // books of its own, to judge what is chosen
 mod collected; // value against the plain watch
 mod examples; // fairness, prices, holds, explanations: cases with a point
 mod laws; // random inputs
+mod planned; // the watch that goes by plans
 
 use std::time::Duration;
 

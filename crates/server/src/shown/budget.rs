@@ -111,7 +111,7 @@ pub(crate) struct ShownDecision {
     #[schema(format = DateTime)]
     at: String,
     source: i64,
-    /// worth, spare, new, overdue or wanted.
+    /// worth, spare, new, overdue, wanted or planned.
     reason: String,
     /// What the look was worth; null for a first look, which comes before all others.
     value: Option<f64>,

@@ -34,7 +34,7 @@ pub(crate) struct ShownExplanation {
     next_look_by: Option<String>,
     /// What keeps all sources from being looked at: the store cannot be written, or nothing can be fetched.
     trouble: Option<String>,
-    /// Why it will be taken: worth, spare, new, overdue or wanted.
+    /// Why it will be taken: worth, spare, new, overdue, wanted or planned.
     #[schema(value_type = String)]
     reason: &'static str,
     /// The same for people.
@@ -137,5 +137,6 @@ const fn sentence(reason: Reason) -> &'static str {
         Reason::New => "it has never been seen",
         Reason::Overdue => "it has not been looked at for as long as its terms allow",
         Reason::Wanted => "someone asked for it",
+        Reason::Planned => "the plan has a look at it for this time, or is made anew then",
     }
 }

@@ -22,11 +22,23 @@ pub const LOST: f64 = 1_048_576.0;
 
 /// The time of each task, if it has one, with at most `room[t]` tasks in chronon t + 1.
 pub fn assign(tasks: &[Task], room: &[u32]) -> Vec<Option<Chronon>> {
+    assign_within(tasks, room, u64::MAX).unwrap_or_else(|| assign_greedily(tasks, room))
+}
+
+/// The same, or `None` if it takes more than so many steps; a step is one place looked at for one task. How many it
+/// takes hangs on how far tasks can move more than on their number: where all may go anywhere, on the square of it.
+pub fn assign_within(tasks: &[Task], room: &[u32], most_steps: u64) -> Option<Vec<Option<Chronon>>> {
     let mut assignment = Assignment::new(tasks, room);
     let mut order: Vec<usize> = (0..tasks.len()).collect();
     order.sort_by(|&a, &b| tasks[b].worth.total_cmp(&tasks[a].worth));
-    order.into_iter().for_each(|task| assignment.insert(task));
-    assignment.times.iter().map(|time| time.and_then(|t| Chronon::new(t as u32 + 1))).collect()
+    for task in order {
+        assignment.insert(task);
+        if assignment.search.steps > most_steps {
+            return None;
+        }
+    }
+    let chronon = |time: &Option<usize>| time.and_then(|t| Chronon::new(t as u32 + 1));
+    Some(assignment.times.iter().map(chronon).collect())
 }
 
 /// The baseline: chronon by chronon, the heaviest tasks whose windows are open. Ties go to the earlier task.
@@ -89,6 +101,8 @@ struct Search {
     by: Vec<usize>,
     is_final: Vec<bool>,
     reached: Vec<usize>,
+    /// Over all searches.
+    steps: u64,
 }
 
 impl<'a> Assignment<'a> {
@@ -110,6 +124,7 @@ impl<'a> Assignment<'a> {
                 by: vec![0; n],
                 is_final: vec![false; n],
                 reached: Vec::new(),
+                steps: 0,
             },
         }
     }
@@ -202,6 +217,7 @@ impl<'a> Assignment<'a> {
             return;
         }
         let last = last.index().min(self.first_free(first)).min(self.room.len() - 1);
+        self.search.steps += (last + 1).saturating_sub(first) as u64;
         for t in first..=last {
             if self.room[t] == 0 {
                 continue;

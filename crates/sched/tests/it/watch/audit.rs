@@ -162,6 +162,7 @@ impl Audit {
                 Reason::Overdue => is_overdue,
                 Reason::Worth => choice.value >= choice.price * audited.terms.cost * 0.999_999,
                 Reason::Spare => audited.last_look.is_some(),
+                Reason::Planned => audited.last_look.is_some() && choice.value > 0.0,
             };
             if !is_right {
                 return Err(format!("{choice:?} has the wrong reason at {now:?}"));

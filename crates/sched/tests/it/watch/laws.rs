@@ -156,6 +156,12 @@ fn deciding() -> impl Strategy<Value = Deciding> {
     prop_oneof![3 => Just(Deciding::Learned), 1 => Just(Deciding::RoundRobin)]
 }
 
+/// Plans too, which leave budget unspent where nothing is planned.
+fn deciding_or_planning() -> impl Strategy<Value = Deciding> {
+    let planning = (1u64..100).prop_map(|seconds| Deciding::Cam { epoch: Duration::from_secs(seconds) });
+    prop_oneof![deciding(), planning]
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
@@ -173,7 +179,7 @@ proptest! {
 
     #[test]
     fn budgets_are_kept_with_costs_and_returns(
-        ops in ops(&[0.25, 1.0, 2.5]), per_second in 0.05..5.0f64, deciding in deciding(),
+        ops in ops(&[0.25, 1.0, 2.5]), per_second in 0.05..5.0f64, deciding in deciding_or_planning(),
         host_budgets in prop::array::uniform3(prop::option::of(0.05..1.0f64)),
     ) {
         let mut audit = Audit::new(at(0), Pace { per_second });
@@ -187,13 +193,13 @@ proptest! {
         ops in ops(&[0.0, 1.0, f64::NAN, 3.0]),
         jumps in prop::collection::vec((any::<prop::sample::Index>(), prop_oneof![
             -20i64..20, Just(-100_000_000), Just(1_000_000_000), Just(-1_000_000_000)]), 0..6),
-        per_second in prop_oneof![0.0..5.0f64, Just(f64::INFINITY), Just(-1.0)],
+        per_second in prop_oneof![0.0..5.0f64, Just(f64::INFINITY), Just(-1.0)], deciding in deciding_or_planning(),
     ) {
         let mut ops = ops;
         for (place, seconds) in jumps {
             ops.insert(place.index(ops.len()), Op::Clock(seconds));
         }
-        let mut watch = run(ops, settings(per_second, Deciding::Learned), [None, Some(0.1), None], None, Some(()))
+        let mut watch = run(ops, settings(per_second, deciding), [None, Some(0.1), None], None, Some(()))
             .map_err(TestCaseError::fail)?;
         let looks = watch.take_entries();
         prop_assert!(replay(looks).is_ok());
