@@ -5,7 +5,7 @@
 //! - [`forecast`]: how often it will change from now on, and how sure that is;
 //! - [`value`]: what a look is worth (life, urgency, weight);
 //! - [`policy`]: which looks to take now, online;
-//! - [`plan`]: when to look, decided for a whole epoch or period beforehand;
+//! - [`plan`]: when to look, decided for a whole epoch or period beforehand, and bounds on what anybody can do;
 //! - [`watch`]: the same in wall-clock time, with hosts, learned forecasts and a price: what runs live;
 //! - [`epoch`]: the loop that drives a policy through an epoch;
 //! - [`score`]: one evaluator for every schedule, whoever made it;

@@ -1,12 +1,14 @@
 //! Plans for a whole epoch or period, made before it begins: when to poll one source over and over
-//! ([`polling`]), which of the expected updates of many sources to probe and in which chronon ([`cam`]), and
-//! the best schedule there is on instances small enough to search ([`best_utility`]).
+//! ([`polling`]), which of the expected updates of many sources to probe and in which chronon ([`cam`]), how to
+//! capture most of the needs of an epoch ([`intervals`]), and the best expected utility on instances small enough
+//! to search ([`best_utility`]).
 //!
 //! A planner is a function of what is known beforehand. It learns nothing while its plan is carried out; what
 //! reacts is a [`policy`](crate::policy), and [`Planned`](crate::policy::Planned) is the one that follows a plan.
 
 mod best_utility;
 pub mod cam;
+pub mod intervals;
 pub mod polling;
 
 pub use best_utility::{MOST_STATES, best_utility};
