@@ -2,9 +2,11 @@
 
 use std::num::NonZeroU32;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::Args;
 use dunlin_core::Budget;
+use dunlin_lab::planners::SchedulerName;
 use dunlin_lab::policies::PolicyName;
 use dunlin_sched::value::{Life, Urgency};
 
@@ -83,8 +85,26 @@ pub(crate) fn policies(text: &str) -> Result<Policies, String> {
     if text == "all" {
         return Ok(Policies::All);
     }
-    let names: Result<Vec<_>, _> = text.split(',').map(|name| name.trim().parse()).collect();
-    names.map(Policies::These).map_err(|error: dunlin_lab::Error| error.to_string())
+    names(text).map(Policies::These)
+}
+
+/// Which policies or planners: one, several, or `all` policies.
+#[derive(Debug, Clone)]
+pub(crate) enum Schedulers {
+    AllPolicies,
+    These(Vec<SchedulerName>),
+}
+
+pub(crate) fn schedulers(text: &str) -> Result<Schedulers, String> {
+    if text == "all" {
+        return Ok(Schedulers::AllPolicies);
+    }
+    names(text).map(Schedulers::These)
+}
+
+fn names<Name: FromStr<Err = dunlin_lab::Error>>(text: &str) -> Result<Vec<Name>, String> {
+    let names: Result<_, dunlin_lab::Error> = text.split(',').map(|name| name.trim().parse()).collect();
+    names.map_err(|error| error.to_string())
 }
 
 /// Every chronon costs time, and memory if it is probed in: the longest epoch that still ends today.

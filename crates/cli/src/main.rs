@@ -6,6 +6,7 @@
 
 mod args;
 mod backend;
+mod bound;
 mod completions;
 mod config;
 mod data_dir;
@@ -108,6 +109,9 @@ enum Command {
     /// Plan beforehand when to look, and measure the plan
     #[command(subcommand)]
     Plan(plan::Plan),
+    /// Bound what any schedule can capture, with everything known beforehand
+    #[command(subcommand)]
+    Bound(bound::Bound),
     /// Make up a workload or a trace
     Generate(generate::Generate),
     /// Serve a trace as a real web site, to try monitors on
@@ -144,6 +148,7 @@ impl Command {
             Self::Simulate(command) => command.run(),
             Self::Score(command) => command.run(),
             Self::Plan(command) => command.run(),
+            Self::Bound(command) => command.run(),
             Self::Generate(command) => command.run(),
             Self::Testbed(command) => command.run(),
             Self::Completions(command) => command.run::<Cli>(),

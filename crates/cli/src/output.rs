@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use comfy_table::{CellAlignment, Table, presets};
+use dunlin_lab::planners::{Guarantee, PlannerName};
 use dunlin_lab::policies::Choice;
 use dunlin_sched::policy::Preemption;
 use dunlin_sched::score::{IntervalScore, TraceScore};
@@ -94,6 +95,12 @@ impl Label {
     }
 }
 
+impl From<PlannerName> for Label {
+    fn from(planner: PlannerName) -> Self {
+        Self { name: planner.to_string(), preemptive: None, title: planner.to_string() }
+    }
+}
+
 impl From<Choice> for Label {
     fn from(choice: Choice) -> Self {
         let is_preemptive = choice.preemption == Preemption::Preemptive;
@@ -124,6 +131,23 @@ pub(crate) struct IntervalsReport {
     seconds: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) within_budget: Option<bool>,
+    #[serde(flatten)]
+    pub(crate) guarantee: Option<GuaranteeReport>,
+}
+
+/// How good a plan is, where its planner can tell.
+#[derive(Debug, Serialize)]
+pub(crate) struct GuaranteeReport {
+    bound: f64,
+    proven: bool,
+    method: &'static str,
+}
+
+impl From<Guarantee> for GuaranteeReport {
+    fn from(guarantee: Guarantee) -> Self {
+        let Guarantee { bound, is_proven, method } = guarantee;
+        Self { bound, proven: is_proven, method: method.as_str() }
+    }
 }
 
 impl IntervalsReport {
@@ -141,7 +165,21 @@ impl IntervalsReport {
             probes: score.probes,
             seconds,
             within_budget: None,
+            guarantee: None,
         }
+    }
+
+    pub(crate) const HEADER_WITH_BOUND: [&'static str; 9] =
+        ["policy", "captured", "of CEIs", "completeness", "weighted", "probes", "seconds", "bound", "proven"];
+
+    pub(crate) fn row_with_bound(&self) -> Vec<String> {
+        let dash = || "-".to_owned();
+        let mut row = self.row();
+        row.push(self.guarantee.as_ref().map_or_else(dash, |it| format!("{:.2}", it.bound)));
+        row.push(
+            self.guarantee.as_ref().map_or_else(dash, |it| if it.proven { "yes" } else { "no" }.to_owned()),
+        );
+        row
     }
 
     pub(crate) const HEADER: [&'static str; 7] =

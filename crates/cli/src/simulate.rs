@@ -1,19 +1,25 @@
 //! `dunlin simulate`: policies on needs, on a trace, or on made-up workloads.
 
+use std::num::NonZeroU32;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
-use dunlin_core::{Costs, Schedule};
+use dunlin_core::{Costs, Schedule, Workload};
 use dunlin_lab::files::{ProbabilitiesFile, save_schedule};
 use dunlin_lab::knowledge::{ChangeProbabilities, Noise};
 use dunlin_lab::learned::{Learning, Reveal, learned};
+use dunlin_lab::planners::{Planned, PlannerName, SchedulerName};
 use dunlin_lab::policies::{Choice, PolicyName};
 use dunlin_lab::simulate::{self, Setup};
 use dunlin_sched::model::Parts;
+use dunlin_sched::plan::intervals::Instance;
 use dunlin_sched::policy::Preemption;
 use serde::Serialize;
 
-use crate::args::{BudgetArgs, IntervalsArgs, Policies, TraceArgs, policies};
+use crate::args::{
+    BudgetArgs, IntervalsArgs, Policies, Schedulers, TraceArgs, duration, policies, schedulers,
+};
 use crate::failure::Failure;
 use crate::inputs::{self, Intervals, Trace};
 use crate::output::{IntervalsReport, TraceReport, print_json, print_table, progress};
@@ -44,9 +50,6 @@ impl Simulate {
 struct Common {
     #[command(flatten)]
     budget: BudgetArgs,
-    /// One policy, several separated by commas, or `all`
-    #[arg(long, value_name = "P", value_parser = policies)]
-    policy: Policies,
     /// Needs that have been begun come first (s-edf, mrsf, m-edf)
     #[arg(long)]
     non_preemptive: bool,
@@ -62,13 +65,9 @@ struct Common {
 }
 
 impl Common {
-    fn choices(&self, suits: impl Fn(PolicyName) -> bool) -> Result<Vec<Choice>, Failure> {
-        let preemption = if self.non_preemptive { Preemption::NonPreemptive } else { Preemption::Preemptive };
-        let names = match &self.policy {
-            Policies::All => PolicyName::ALL.into_iter().filter(|&name| suits(name)).collect(),
-            Policies::These(names) => names.clone(),
-        };
-        if names.len() > 1 && self.schedule_out.is_some() {
+    /// Refuses outputs that contradict each other.
+    fn check_outputs(&self, n_runs: usize) -> Result<(), Failure> {
+        if n_runs > 1 && self.schedule_out.is_some() {
             return Err(Failure::input("--schedule-out writes one schedule (name one --policy)"));
         }
         if self.json && self.schedule_out.as_ref().is_some_and(|path| path.as_os_str() == "-") {
@@ -76,36 +75,36 @@ impl Common {
                 "--json and --schedule-out - both want standard output (name a file)",
             ));
         }
-        Ok(names.into_iter().map(|name| Choice { name, preemption }).collect())
+        Ok(())
     }
 
-    fn setup(
-        &self,
-        policy: Choice,
-        costs: &Costs,
-        names: &[String],
-        chronons: u32,
-    ) -> Result<Setup, Failure> {
+    fn choice(&self, name: PolicyName) -> Choice {
+        let preemption = if self.non_preemptive { Preemption::NonPreemptive } else { Preemption::Preemptive };
+        Choice { name, preemption }
+    }
+
+    /// A set-up whose policy is still to be filled in.
+    fn setup(&self, costs: &Costs, names: &[String], chronons: u32) -> Result<Setup, Failure> {
         let budget =
             inputs::budget(self.budget.budget.as_ref(), self.budget.budget_file.as_deref(), chronons)?
                 .ok_or_else(|| Failure::input("no budget (expected --budget C or --budget-file FILE)"))?;
         inputs::warn_if_never_affordable(costs, names, &budget, chronons);
+        let policy = self.choice(PolicyName::RoundRobin);
         Ok(Setup { policy, budget, costs: costs.clone(), chronons, seed: self.seed })
     }
 
     /// Runs one simulation after the other under a progress bar.
-    fn each<Report>(
+    fn each<Name: Copy, Report>(
         &self,
-        choices: &[Choice],
-        mut setup: Setup,
+        schedulers: &[Name],
+        chronons: u32,
         names: &[String],
-        mut simulate: impl FnMut(&Setup, &mut dyn FnMut()) -> Result<(Report, Schedule), Failure>,
+        mut simulate: impl FnMut(Name, &mut dyn FnMut()) -> Result<(Report, Schedule), Failure>,
     ) -> Result<Vec<Report>, Failure> {
-        let bar = progress(u64::from(setup.chronons) * choices.len() as u64, "simulating");
+        let bar = progress(u64::from(chronons) * schedulers.len() as u64, "simulating");
         let mut reports = Vec::new();
-        for &choice in choices {
-            setup.policy = choice;
-            let (report, schedule) = simulate(&setup, &mut || bar.inc(1))?;
+        for &scheduler in schedulers {
+            let (report, schedule) = simulate(scheduler, &mut || bar.inc(1))?;
             if let Some(path) = &self.schedule_out {
                 save_schedule(&schedule, names, path)?;
             }
@@ -140,27 +139,85 @@ struct Runs<'a, Report> {
 pub(crate) struct SimulateIntervals {
     #[command(flatten)]
     input: IntervalsArgs,
+    /// One policy or planner, several separated by commas, or `all` policies
+    #[arg(long, value_name = "P", value_parser = schedulers)]
+    policy: Schedulers,
+    /// The longest that a planner (offline, exact) may take
+    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "5m")]
+    time_limit: NonZeroU32,
     #[command(flatten)]
     common: Common,
 }
 
 impl SimulateIntervals {
     fn run(&self) -> Result<(), Failure> {
-        let choices = self.common.choices(|name| !name.wants_changes())?;
-        if let Some(Choice { name, .. }) = choices.iter().find(|choice| choice.name.wants_changes()) {
+        let schedulers = match &self.policy {
+            Schedulers::AllPolicies => {
+                let policies = PolicyName::ALL.into_iter().filter(|name| !name.wants_changes());
+                policies.map(SchedulerName::Policy).collect()
+            }
+            Schedulers::These(schedulers) => schedulers.clone(),
+        };
+        let wants_changes =
+            |scheduler: &_| matches!(scheduler, SchedulerName::Policy(name) if name.wants_changes());
+        if let Some(SchedulerName::Policy(name)) =
+            schedulers.iter().find(|&scheduler| wants_changes(scheduler))
+        {
             return Err(Failure::input(format!(
                 "{name} plans for expected changes, not needs (try simulate trace, or --policy marginal)"
             )));
         }
+        self.common.check_outputs(schedulers.len())?;
         let paths = [Some(&self.input.intervals), self.input.costs.as_ref()];
         inputs::check_standard_input(paths.into_iter().chain([self.common.budget.budget_file.as_ref()]))?;
         let Intervals { file, costs, chronons } = Intervals::read(&self.input)?;
-        let setup = self.common.setup(choices[0], &costs, &file.resources, chronons)?;
-        let reports = self.common.each(&choices, setup, &file.resources, |setup, tick| {
-            let run = simulate::intervals(&file.workload, file.resources.len(), setup, |_| tick())?;
-            Ok((IntervalsReport::new(&setup.policy.into(), &run.score, Some(run.seconds)), run.schedule))
-        })?;
+        let mut setup = self.common.setup(&costs, &file.resources, chronons)?;
+        let reports =
+            self.common.each(&schedulers, chronons, &file.resources, |scheduler, tick| match scheduler {
+                SchedulerName::Policy(name) => {
+                    setup.policy = self.common.choice(name);
+                    let run = simulate::intervals(&file.workload, file.resources.len(), &setup, |_| tick())?;
+                    let label = setup.policy.into();
+                    Ok((IntervalsReport::new(&label, &run.score, Some(run.seconds)), run.schedule))
+                }
+                SchedulerName::Planner(name) => self.plan(name, &file.workload, &setup),
+            })?;
+        if reports.iter().any(|report| report.guarantee.is_some()) {
+            return self.common.show(
+                &reports,
+                &IntervalsReport::HEADER_WITH_BOUND,
+                IntervalsReport::row_with_bound,
+            );
+        }
         self.common.show(&reports, &IntervalsReport::HEADER, IntervalsReport::row)
+    }
+
+    fn plan(
+        &self,
+        name: PlannerName,
+        workload: &Workload,
+        setup: &Setup,
+    ) -> Result<(IntervalsReport, Schedule), Failure> {
+        let Setup { budget, costs, chronons, seed, .. } = setup;
+        let instance = Instance { workload, chronons: *chronons, budget, costs };
+        let limit = Duration::from_secs(u64::from(self.time_limit.get()));
+        let Planned { run, guarantee } = name.plan(instance, *seed, limit)?;
+        if name == PlannerName::Exact && guarantee.is_some_and(|it| !it.is_proven) {
+            inputs::warn(&[unproven()]);
+        }
+        let mut report = IntervalsReport::new(&name.into(), &run.score, Some(run.seconds));
+        report.guarantee = guarantee.map(Into::into);
+        Ok((report, run.schedule))
+    }
+}
+
+/// What to do about an optimum that was not found, or not proven to be one.
+fn unproven() -> String {
+    let what = "the schedule is the best found, not proven to be the best there is";
+    if cfg!(feature = "highs") {
+        format!("{what} (try a longer --time-limit)")
+    } else {
+        format!("{what} (this build has no integer solver: build with --features highs)")
     }
 }
 
@@ -189,6 +246,9 @@ enum Rhythms {
 pub(crate) struct SimulateTrace {
     #[command(flatten)]
     input: TraceArgs,
+    /// One policy, several separated by commas, or `all`
+    #[arg(long, value_name = "P", value_parser = policies)]
+    policy: Policies,
     /// What the policy knows of the changes
     #[arg(long, value_enum, default_value_t = Knowledge::Exact)]
     knowledge: Knowledge,
@@ -226,8 +286,12 @@ impl SimulateTrace {
     }
 
     fn run(&self) -> Result<(), Failure> {
-        let choices = self.common.choices(|name| self.suits(name))?;
-        if let Some(Choice { name, .. }) = choices.iter().find(|choice| !self.suits(choice.name)) {
+        let names = match &self.policy {
+            Policies::All => PolicyName::ALL.into_iter().filter(|&name| self.suits(name)).collect(),
+            Policies::These(names) => names.clone(),
+        };
+        self.common.check_outputs(names.len())?;
+        if let Some(name) = names.iter().find(|&&name| !self.suits(name)) {
             return Err(Failure::input(match self.knowledge {
                 Knowledge::Learned => format!(
                     "{name} does not learn from its own probes (try --policy wic, cam or round-robin)"
@@ -240,21 +304,22 @@ impl SimulateTrace {
         self.check_flags()?;
         let mut trace = Trace::read(&self.input)?;
         if self.knowledge == Knowledge::Learned {
-            return self.run_learned(&choices, &trace);
+            return self.run_learned(&names, &trace);
         }
         let knowledge = self.knowledge(&mut trace)?;
-        let (changes, names) = (trace.changes(), &trace.file.sources);
+        let (changes, sources) = (trace.changes(), &trace.file.sources);
         let costs = trace.costs(self.input.costs.as_deref())?;
-        let setup = self.common.setup(choices[0], &costs, names, trace.epoch.chronons)?;
-        let reports = self.common.each(&choices, setup, names, |setup, tick| {
-            let run = simulate::trace(&changes, &knowledge, trace.model, setup, |_| tick())?;
+        let mut setup = self.common.setup(&costs, sources, trace.epoch.chronons)?;
+        let reports = self.common.each(&names, trace.epoch.chronons, sources, |name, tick| {
+            setup.policy = self.common.choice(name);
+            let run = simulate::trace(&changes, &knowledge, trace.model, &setup, |_| tick())?;
             Ok((TraceReport::new(&setup.policy.into(), run.score, Some(run.seconds)), run.schedule))
         })?;
         self.common.show(&reports, &TraceReport::HEADER, TraceReport::row)
     }
 
-    fn run_learned(&self, choices: &[Choice], trace: &Trace) -> Result<(), Failure> {
-        let names = &trace.file.sources;
+    fn run_learned(&self, names: &[PolicyName], trace: &Trace) -> Result<(), Failure> {
+        let sources = &trace.file.sources;
         let learning = Learning {
             warm_up: self.warm_up.unwrap_or(0.25),
             reveal: self.reveal.unwrap_or(Reveal::Changes),
@@ -266,9 +331,10 @@ impl SimulateTrace {
             },
         };
         let costs = trace.costs(self.input.costs.as_deref())?;
-        let setup = self.common.setup(choices[0], &costs, names, trace.epoch.chronons)?;
-        let reports = self.common.each(choices, setup, names, |setup, tick| {
-            let run = learned(&trace.file, trace.epoch, trace.model, setup, learning, |_| tick())?;
+        let mut setup = self.common.setup(&costs, sources, trace.epoch.chronons)?;
+        let reports = self.common.each(names, trace.epoch.chronons, sources, |name, tick| {
+            setup.policy = self.common.choice(name);
+            let run = learned(&trace.file, trace.epoch, trace.model, &setup, learning, |_| tick())?;
             Ok((TraceReport::new(&setup.policy.into(), run.score, Some(run.seconds)), run.schedule))
         })?;
         self.common.show(&reports, &TraceReport::HEADER, TraceReport::row)

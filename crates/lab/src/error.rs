@@ -60,6 +60,15 @@ pub enum Error {
     /// Something there is no plan for.
     #[error(transparent)]
     Plan(#[from] dunlin_sched::plan::Error),
+    /// An instance that no planner can hold.
+    #[error(transparent)]
+    TooLarge(#[from] dunlin_sched::plan::intervals::TooLarge),
+    /// The integer solver gave up on a program that it should have taken.
+    #[error("the integer solver failed: {reason} (try --policy offline)")]
+    Solver {
+        /// What it said.
+        reason: String,
+    },
     /// A value the model refuses.
     #[error(transparent)]
     Model(#[from] dunlin_core::Error),

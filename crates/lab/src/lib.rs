@@ -24,6 +24,8 @@ pub mod generate;
 pub mod guarantee;
 pub mod knowledge;
 pub mod learned;
+pub mod optimum;
+pub mod planners;
 pub mod policies;
 pub mod polling;
 pub mod simulate;

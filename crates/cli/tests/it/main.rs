@@ -11,6 +11,7 @@ mod kept; // what a service leaves behind, and the laws for it
 mod killed; // kill -9, fifty times: nothing lost, nothing doubled
 mod manners; // what the web's log says of a client
 mod nonsense; // bad input to the commands of the service
+mod optimum; // planners and bounds
 mod plan; // polling plans
 mod planned; // the service by plans
 mod run; // running the binary

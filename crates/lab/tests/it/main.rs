@@ -7,6 +7,7 @@ mod fixtures; // files made by others, when they are at hand
 mod knowledge; // exact and noisy knowledge of changes
 mod learned; // the live scheduler on traces: what it may know, what it makes of it
 mod limits; // lines and files that would not fit in memory
+mod optimum; // exact optima and bounds of whole workloads
 mod polling; // plans learnt on one half of a trace, measured on the other; CAM's headline
 mod reference; // the policies against results of an independent program
 mod refusals; // every kind of bad line, with its exact message

@@ -1,0 +1,99 @@
+//! How good the schedules are: policies, planners and bounds on whole workloads, in one table.
+//!
+//! `cargo bench -p dunlin-lab --features highs --bench optimum [-- NAME…] [--seconds N]`. Reads the workloads of
+//! a folder of reference data beside the checkout if it is there, and makes its own otherwise. Without the
+//! feature, `exact` is the planner `offline` with a proof where bound and plan meet.
+#![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark reports, and may panic")]
+
+use std::path::Path;
+use std::time::Duration;
+
+use dunlin_core::{Budget, Costs, Workload};
+use dunlin_lab::files::IntervalsFile;
+use dunlin_lab::generate::{AuctionWatch, IntervalLength, PoissonUpdates};
+use dunlin_lab::optimum::bounds;
+use dunlin_lab::planners::PlannerName;
+use dunlin_lab::policies::{Choice, PolicyName};
+use dunlin_lab::simulate::{self, Setup};
+use dunlin_sched::plan::intervals::Instance;
+use dunlin_sched::policy::Preemption;
+
+const FAMILIES: [&str; 8] = ["base", "budget2", "unit", "overwrite", "popular", "crowded", "rank5", "wide"];
+
+const CHRONONS: u32 = 1000;
+
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
+    let seconds =
+        args.iter().position(|arg| arg == "--seconds").map_or(300, |at| args[at + 1].parse().unwrap());
+    let names: Vec<&String> = args.iter().take_while(|arg| *arg != "--seconds").collect();
+    println!(
+        "{:<12} {:>5} {:>8} {:>11} {:>7} {:>7} {:>6} {:>9} {:>7} {:>8} {:>9}",
+        "workload",
+        "CEIs",
+        "marginal",
+        "local-ratio",
+        "offline",
+        "seconds",
+        "exact",
+        "bound",
+        "seconds",
+        "LP",
+        "single EI"
+    );
+    for family in FAMILIES {
+        for seed in 0..3 {
+            let name = format!("{family}-{seed}");
+            if names.is_empty() || names.iter().any(|wanted| name.contains(wanted.as_str())) {
+                report(&name, family, seed, Duration::from_secs(seconds));
+            }
+        }
+    }
+}
+
+fn report(name: &str, family: &str, seed: u64, limit: Duration) {
+    let Some(workload) = workload(name, family, seed) else { return };
+    let budget = Budget::constant(if family == "budget2" { 2.0 } else { 1.0 }).unwrap();
+    let costs = Costs::uniform();
+    let instance = Instance { workload: &workload, chronons: CHRONONS, budget: &budget, costs: &costs };
+    let policy = Choice { name: PolicyName::Marginal, preemption: Preemption::Preemptive };
+    let setup = Setup { policy, budget: budget.clone(), costs: costs.clone(), chronons: CHRONONS, seed: 0 };
+    let marginal = simulate::intervals(&workload, 0, &setup, |_| ()).unwrap().score.captured;
+    let plan = |planner: PlannerName| planner.plan(instance, 0, limit).unwrap();
+    let local_ratio = plan(PlannerName::LocalRatio).run.score.captured;
+    let (offline, exact) = (plan(PlannerName::Offline).run, plan(PlannerName::Exact));
+    let guarantee = exact.guarantee.unwrap();
+    let proven = if guarantee.is_proven { "proven".to_owned() } else { format!("≤ {}", guarantee.bound) };
+    let bounds = bounds(instance, limit).unwrap();
+    println!(
+        "{name:<12} {:>5} {marginal:>8} {local_ratio:>11} {:>7} {:>7.1} {:>6} {proven:>9} {:>7.1} {:>8.2} {:>9.1}",
+        workload.n_ceis(),
+        offline.score.captured,
+        offline.seconds,
+        exact.run.score.captured,
+        exact.run.seconds,
+        bounds.lp,
+        bounds.single_ei
+    );
+}
+
+/// The workload of the reference data, or one like it; nothing where the reference data has none.
+fn workload(name: &str, family: &str, seed: u64) -> Option<Workload> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/fixtures/cei");
+    if folder.exists() {
+        let path = folder.join(format!("{name}.csv.gz"));
+        return path.exists().then(|| IntervalsFile::open(&path, CHRONONS).unwrap().workload);
+    }
+    let mut profiles = AuctionWatch::default();
+    match family {
+        "unit" => (profiles.length, profiles.exact_rank) = (IntervalLength::Window(0), true),
+        "overwrite" => profiles.length = IntervalLength::Overwrite,
+        "popular" => profiles.alpha = 1.37,
+        "crowded" => profiles.profiles = 500,
+        "rank5" => profiles.rank = 5,
+        "wide" => profiles.length = IntervalLength::Window(20),
+        _ => (),
+    }
+    let updates = PoissonUpdates::default();
+    Some(profiles.generate(&updates.generate(seed).unwrap(), &updates.names(), seed).unwrap().workload)
+}
