@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
 
 use clap::{Args, Subcommand};
-use dunlin_lab::optimum::{Bounds, Method, bounds};
+use dunlin_lab::optimum::{Bounds, bounds};
 use dunlin_sched::plan::intervals::Instance;
 use serde::Serialize;
 
@@ -64,12 +64,12 @@ impl BoundIntervals {
         let begin = Instant::now();
         let instance = Instance { workload: &file.workload, chronons, budget: &budget, costs: &costs };
         let limit = Duration::from_secs(u64::from(self.time_limit.get()));
-        let Bounds { lp, lp_at_least, single_ei, single_eis } = bounds(instance, limit)?;
+        let Bounds { lp, lp_at_least, method, single_ei, single_eis } = bounds(instance, limit)?;
         let report = Report {
             ceis: file.workload.n_ceis(),
             lp_bound: lp,
             lp_at_least,
-            method: Method::FirstOrder.as_str(),
+            method: method.as_str(),
             single_ei_bound: single_ei,
             single_eis,
             seconds: begin.elapsed().as_secs_f64(),

@@ -1,29 +1,26 @@
-//! `dunlin simulate`: policies on needs, on a trace, or on made-up workloads.
+//! `dunlin simulate`: policies on needs ([`intervals`]), on a trace (here), or on made-up workloads.
 
-use std::num::NonZeroU32;
+mod intervals;
+
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
-use dunlin_core::{Costs, Schedule, Workload};
+use dunlin_core::{Costs, Schedule};
 use dunlin_lab::files::{ProbabilitiesFile, save_schedule};
 use dunlin_lab::knowledge::{ChangeProbabilities, Noise};
 use dunlin_lab::learned::{Learning, Reveal, learned};
-use dunlin_lab::planners::{Planned, PlannerName, SchedulerName};
 use dunlin_lab::policies::{Choice, PolicyName};
 use dunlin_lab::simulate::{self, Setup};
 use dunlin_sched::model::Parts;
-use dunlin_sched::plan::intervals::Instance;
 use dunlin_sched::policy::Preemption;
 use serde::Serialize;
 
-use crate::args::{
-    BudgetArgs, IntervalsArgs, Policies, Schedulers, TraceArgs, duration, policies, schedulers,
-};
+use crate::args::{BudgetArgs, Policies, TraceArgs, policies};
 use crate::failure::Failure;
-use crate::inputs::{self, Intervals, Trace};
-use crate::output::{IntervalsReport, TraceReport, print_json, print_table, progress};
+use crate::inputs::{self, Trace};
+use crate::output::{TraceReport, print_json, print_table, progress};
 use crate::workload::SimulateWorkload;
+use intervals::SimulateIntervals;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Simulate {
@@ -133,92 +130,6 @@ impl Common {
 #[derive(Debug, Serialize)]
 struct Runs<'a, Report> {
     runs: &'a [Report],
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct SimulateIntervals {
-    #[command(flatten)]
-    input: IntervalsArgs,
-    /// One policy or planner, several separated by commas, or `all` policies
-    #[arg(long, value_name = "P", value_parser = schedulers)]
-    policy: Schedulers,
-    /// The longest that a planner (offline, exact) may take
-    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "5m")]
-    time_limit: NonZeroU32,
-    #[command(flatten)]
-    common: Common,
-}
-
-impl SimulateIntervals {
-    fn run(&self) -> Result<(), Failure> {
-        let schedulers = match &self.policy {
-            Schedulers::AllPolicies => {
-                let policies = PolicyName::ALL.into_iter().filter(|name| !name.wants_changes());
-                policies.map(SchedulerName::Policy).collect()
-            }
-            Schedulers::These(schedulers) => schedulers.clone(),
-        };
-        let wants_changes =
-            |scheduler: &_| matches!(scheduler, SchedulerName::Policy(name) if name.wants_changes());
-        if let Some(SchedulerName::Policy(name)) =
-            schedulers.iter().find(|&scheduler| wants_changes(scheduler))
-        {
-            return Err(Failure::input(format!(
-                "{name} plans for expected changes, not needs (try simulate trace, or --policy marginal)"
-            )));
-        }
-        self.common.check_outputs(schedulers.len())?;
-        let paths = [Some(&self.input.intervals), self.input.costs.as_ref()];
-        inputs::check_standard_input(paths.into_iter().chain([self.common.budget.budget_file.as_ref()]))?;
-        let Intervals { file, costs, chronons } = Intervals::read(&self.input)?;
-        let mut setup = self.common.setup(&costs, &file.resources, chronons)?;
-        let reports =
-            self.common.each(&schedulers, chronons, &file.resources, |scheduler, tick| match scheduler {
-                SchedulerName::Policy(name) => {
-                    setup.policy = self.common.choice(name);
-                    let run = simulate::intervals(&file.workload, file.resources.len(), &setup, |_| tick())?;
-                    let label = setup.policy.into();
-                    Ok((IntervalsReport::new(&label, &run.score, Some(run.seconds)), run.schedule))
-                }
-                SchedulerName::Planner(name) => self.plan(name, &file.workload, &setup),
-            })?;
-        if reports.iter().any(|report| report.guarantee.is_some()) {
-            return self.common.show(
-                &reports,
-                &IntervalsReport::HEADER_WITH_BOUND,
-                IntervalsReport::row_with_bound,
-            );
-        }
-        self.common.show(&reports, &IntervalsReport::HEADER, IntervalsReport::row)
-    }
-
-    fn plan(
-        &self,
-        name: PlannerName,
-        workload: &Workload,
-        setup: &Setup,
-    ) -> Result<(IntervalsReport, Schedule), Failure> {
-        let Setup { budget, costs, chronons, seed, .. } = setup;
-        let instance = Instance { workload, chronons: *chronons, budget, costs };
-        let limit = Duration::from_secs(u64::from(self.time_limit.get()));
-        let Planned { run, guarantee } = name.plan(instance, *seed, limit)?;
-        if name == PlannerName::Exact && guarantee.is_some_and(|it| !it.is_proven) {
-            inputs::warn(&[unproven()]);
-        }
-        let mut report = IntervalsReport::new(&name.into(), &run.score, Some(run.seconds));
-        report.guarantee = guarantee.map(Into::into);
-        Ok((report, run.schedule))
-    }
-}
-
-/// What to do about an optimum that was not found, or not proven to be one.
-fn unproven() -> String {
-    let what = "the schedule is the best found, not proven to be the best there is";
-    if cfg!(feature = "highs") {
-        format!("{what} (try a longer --time-limit)")
-    } else {
-        format!("{what} (this build has no integer solver: build with --features highs)")
-    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

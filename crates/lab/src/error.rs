@@ -63,6 +63,12 @@ pub enum Error {
     /// An instance that no planner can hold.
     #[error(transparent)]
     TooLarge(#[from] dunlin_sched::plan::intervals::TooLarge),
+    /// Too many schedules to try them all, in a build that has no other way to the optimum.
+    #[error(
+        "the best schedule takes an integer solver to find, which this build lacks (build with: cargo build \
+         --release -p dunlin --features highs; or try --policy offline, a good schedule and a bound without it)"
+    )]
+    NoSolver,
     /// The integer solver gave up on a program that it should have taken.
     #[error("the integer solver failed: {reason} (try --policy offline)")]
     Solver {

@@ -2,7 +2,7 @@
 //!
 //! The order of attack: a relaxation for the bound, the offline heuristic for a schedule, and if the two do not
 //! meet, an integer program. That needs the solver of the feature `highs`; without it, tiny instances are
-//! enumerated, and larger ones may stay open. Whatever the schedule, the one evaluator says what it is worth.
+//! enumerated, and larger ones refused. Whatever the schedule, the one evaluator says what it is worth.
 
 #[cfg(feature = "highs")]
 mod solver;
@@ -57,31 +57,52 @@ pub struct Bounds {
     pub lp: f64,
     /// The relaxation's value is at least this; what a better solver could still gain on `lp`.
     pub lp_at_least: f64,
+    /// What found `lp`.
+    pub method: Method,
     /// From single intervals, as the papers do it.
     pub single_ei: f64,
     /// The number of single intervals that no schedule exceeds.
     pub single_eis: f64,
 }
 
-/// Enumeration is for instances with no more schedules than this.
+/// Enumeration is for instances with so few schedules that scoring them all looks at no more intervals.
 #[cfg(not(feature = "highs"))]
-const FEW_SCHEDULES: u64 = 20_000;
+const FEW_INTERVALS: u64 = 2_000_000;
 
 /// Bounds an instance, within a time limit.
 pub fn bounds(instance: Instance<'_>, limit: Duration) -> Result<Bounds, Error> {
     let begin = Instant::now();
     let in_time = || begin.elapsed() < limit;
-    let relaxation = relax(&Grid::new(instance)?, Tolerance { gap: 1e-5, ..Tolerance::default() }, in_time);
+    let grid = Grid::new(instance)?;
+    let relaxation = relax(&grid, Tolerance { gap: 1e-5, ..Tolerance::default() }, in_time);
     let single = single_ei_bound(instance, in_time)?;
-    Ok(Bounds {
+    let bounds = Bounds {
         lp: relaxation.bound,
         lp_at_least: relaxation.at_least,
+        method: Method::FirstOrder,
         single_ei: single.weight,
         single_eis: single.intervals,
-    })
+    };
+    sharpen(&grid, bounds, limit.saturating_sub(begin.elapsed()))
 }
 
-/// Looks for the best schedule, within a time limit.
+/// The relaxation to the last digit, if the solver gets there in time.
+#[cfg(feature = "highs")]
+fn sharpen(grid: &Grid, bounds: Bounds, limit: Duration) -> Result<Bounds, Error> {
+    Ok(solver::relaxed(grid, limit)?.map_or(bounds, |value| {
+        let lp = value + grid.secured();
+        Bounds { lp, lp_at_least: lp, method: Method::Highs, ..bounds }
+    }))
+}
+
+#[cfg(not(feature = "highs"))]
+#[expect(clippy::unnecessary_wraps, reason = "a solver can fail")]
+const fn sharpen(_: &Grid, bounds: Bounds, _: Duration) -> Result<Bounds, Error> {
+    Ok(bounds)
+}
+
+/// Looks for the best schedule, within a time limit. Without a solver, an instance on which plan and bound do not
+/// meet and that is too large to enumerate is an error: what was found would not be the optimum.
 pub fn exact(instance: Instance<'_>, seed: u64, limit: Duration) -> Result<Optimum, Error> {
     let begin = Instant::now();
     let grid = Grid::new(instance)?;
@@ -118,17 +139,12 @@ fn prove(instance: Instance<'_>, grid: &Grid, start: Optimum, limit: Duration) -
 }
 
 #[cfg(not(feature = "highs"))]
-#[expect(clippy::unnecessary_wraps, reason = "a solver can fail; enumeration only ends")]
-fn prove(instance: Instance<'_>, _: &Grid, start: Optimum, _: Duration) -> Result<Optimum, Error> {
-    match dunlin_sched::plan::intervals::enumerate(instance, FEW_SCHEDULES) {
-        Ok(best) => Ok(Optimum {
-            schedule: best.schedule,
-            bound: best.weight,
-            is_proven: true,
-            method: Method::Enumeration,
-        }),
-        Err(_) => Ok(start),
-    }
+fn prove(instance: Instance<'_>, _: &Grid, _: Optimum, _: Duration) -> Result<Optimum, Error> {
+    let n_intervals: usize = instance.workload.ceis().map(|cei| cei.intervals.len()).sum();
+    let few_schedules = FEW_INTERVALS / n_intervals.max(1) as u64;
+    let best =
+        dunlin_sched::plan::intervals::enumerate(instance, few_schedules).map_err(|_| Error::NoSolver)?;
+    Ok(Optimum { schedule: best.schedule, bound: best.weight, is_proven: true, method: Method::Enumeration })
 }
 
 /// A schedule beside a bound. One that breaks the budget would be our mistake; it is worth nothing.

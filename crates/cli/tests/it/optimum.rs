@@ -1,5 +1,7 @@
 //! Planners and bounds from the command line, on inputs small enough to know the answer.
 
+use std::fmt::Write as _;
+
 use crate::run::Desk;
 
 /// One probe per chronon: 2 and 3 exclude 1; of 4's three intervals any two will do.
@@ -41,6 +43,36 @@ fn policies_and_planners_side_by_side() {
     assert!(all["runs"].as_array().unwrap().iter().all(|run| run.get("bound").is_none()));
 }
 
+/// Three needs of which each excludes the others, six times over: the relaxation captures half of each.
+fn rings() -> String {
+    let mut text = "profile,cei,resource,start,finish\n".to_owned();
+    for first in (0..6).map(|copy| 3 * copy + 1) {
+        for (cei, sources, [one, other]) in [(1, "ab", [0, 1]), (2, "cd", [1, 2]), (3, "ef", [2, 0])] {
+            for (source, after) in sources.chars().zip([one, other]) {
+                let at = first + after;
+                writeln!(text, "p,{first}-{cei},{source},{at},{at}").unwrap();
+            }
+        }
+    }
+    text
+}
+
+#[test]
+fn an_optimum_that_takes_a_solver() {
+    let desk = Desk::new().with("in.csv", rings());
+    let done =
+        desk.run("simulate intervals --intervals in.csv --chronons 18 --budget 1 --policy exact --json");
+    if cfg!(feature = "highs") {
+        let report: serde_json::Value = serde_json::from_str(&done.stdout).unwrap();
+        assert_eq!((&report["captured"], &report["bound"]), (&6.into(), &6.0.into()));
+        assert_eq!((&report["proven"], &report["method"]), (&true.into(), &"highs".into()));
+    } else {
+        assert_eq!((done.code, done.stdout.as_str()), (2, ""));
+        let command = "cargo build --release -p dunlin --features highs";
+        assert!(done.stderr.contains(command), "{}", done.stderr);
+    }
+}
+
 #[test]
 fn bounds_that_no_schedule_exceeds() {
     let desk = Desk::new().with("in.csv", INTERVALS);
@@ -48,7 +80,8 @@ fn bounds_that_no_schedule_exceeds() {
     assert!((report["lp_bound"].as_f64().unwrap() - 5.0).abs() < 0.01, "{report}");
     // Four single intervals: 2 and 3 are worth 2 each, 1 is worth 1.5.
     assert_eq!((&report["single_eis"], &report["single_ei_bound"]), (&4.0.into(), &7.0.into()));
-    assert!(report["seconds"].is_f64() && report["method"] == "first-order");
+    let method = if cfg!(feature = "highs") { "highs" } else { "first-order" };
+    assert!(report["seconds"].is_f64() && report["method"] == method, "{report}");
     let table = desk.run(&format!("bound intervals {INPUT}")).stdout;
     assert!(table.contains("linear relaxation") && table.contains("7.00"), "{table}");
 }

@@ -1,4 +1,5 @@
-//! The integer program, put to `HiGHS`. Only the program and a start go in, only pairs and a bound come out.
+//! The integer program and its relaxation, put to `HiGHS`. Only the program and a start go in, only pairs and
+//! bounds come out.
 
 use std::time::Duration;
 
@@ -25,25 +26,8 @@ pub(super) fn solve(grid: &Grid, start: &[Pair], limit: Duration) -> Result<Foun
     if limit.is_zero() || program.weights().is_empty() {
         return Ok(nothing_left);
     }
-    // Totals of whole weights are whole: less than one between plan and bound is nothing. Other weights, and
-    // those too large for a solver's tolerances, are measured in the largest.
-    let largest = program.weights().iter().copied().fold(f64::MIN_POSITIVE, f64::max);
-    let is_counted = grid.attainable(0.5) == 0.0 && largest <= MOST_COUNTED;
-    let (unit, gap) = if is_counted { (1.0, 0.999) } else { (largest, 1e-9) };
-    let mut problem = RowProblem::default();
-    let columns: Vec<_> = program
-        .weights()
-        .iter()
-        .zip(program.most())
-        .enumerate()
-        .map(|(i, (&weight, &most))| {
-            problem.add_column_with_integrality(weight / unit, 0.0..=most, program.is_whole(i))
-        })
-        .collect();
-    for row in program.rows() {
-        let terms = row.columns.iter().zip(row.coefficients).map(|(&x, &c)| (columns[x as usize], c));
-        problem.add_row(..=row.at_most, terms.collect::<Vec<_>>());
-    }
+    let Measure { unit, gap } = measure(grid, &program);
+    let problem = posed(&program, unit, |column| program.is_whole(column));
     let mut model = problem.try_optimise(Sense::Maximise).map_err(failed)?;
     model.make_quiet();
     model.set_option("time_limit", limit.as_secs_f64());
@@ -56,6 +40,53 @@ pub(super) fn solve(grid: &Grid, start: &[Pair], limit: Duration) -> Result<Foun
     let has_plan = is_optimal || solved.primal_solution_status() == HighsSolutionStatus::Feasible;
     let pairs = if has_plan { program.probed(solved.get_solution().columns()) } else { start.to_vec() };
     Ok(Found { pairs, bound: if bound.is_finite() { bound } else { nothing_left.bound } })
+}
+
+/// The value of the linear relaxation, what the grid has secured not included; nothing if time runs out.
+pub(super) fn relaxed(grid: &Grid, limit: Duration) -> Result<Option<f64>, Error> {
+    let program = Program::new(grid);
+    if limit.is_zero() || program.weights().is_empty() {
+        return Ok(program.weights().is_empty().then_some(0.0));
+    }
+    let Measure { unit, .. } = measure(grid, &program);
+    let mut model = posed(&program, unit, |_| false).try_optimise(Sense::Maximise).map_err(failed)?;
+    model.make_quiet();
+    model.set_option("time_limit", limit.as_secs_f64());
+    let solved = model.try_solve().map_err(failed)?;
+    let is_optimal = solved.status() == HighsModelStatus::Optimal;
+    Ok(is_optimal.then(|| solved.objective_value() * unit))
+}
+
+/// What weights are measured in, and what difference between plan and bound is none.
+struct Measure {
+    unit: f64,
+    gap: f64,
+}
+
+/// Totals of whole weights are whole: less than one is nothing. Other weights, and those too large for a solver's
+/// tolerances, are measured in the largest.
+fn measure(grid: &Grid, program: &Program) -> Measure {
+    let largest = program.weights().iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    let is_counted = grid.attainable(0.5) == 0.0 && largest <= MOST_COUNTED;
+    if is_counted { Measure { unit: 1.0, gap: 0.999 } } else { Measure { unit: largest, gap: 1e-9 } }
+}
+
+fn posed(program: &Program, unit: f64, is_whole: impl Fn(usize) -> bool) -> RowProblem {
+    let mut problem = RowProblem::default();
+    let columns: Vec<_> = program
+        .weights()
+        .iter()
+        .zip(program.most())
+        .enumerate()
+        .map(|(i, (&weight, &most))| {
+            problem.add_column_with_integrality(weight / unit, 0.0..=most, is_whole(i))
+        })
+        .collect();
+    for row in program.rows() {
+        let terms = row.columns.iter().zip(row.coefficients).map(|(&x, &c)| (columns[x as usize], c));
+        problem.add_row(..=row.at_most, terms.collect::<Vec<_>>());
+    }
+    problem
 }
 
 fn failed(status: HighsStatus) -> Error {

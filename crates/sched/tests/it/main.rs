@@ -11,6 +11,7 @@ mod learning; // rates found from looks of every kind, without bias
 mod marginal; // the marginal policy: its plain version, its limits, what it is good for
 mod papers; // the papers' worked examples and propositions
 mod plan_intervals; // offline plans and bounds against full enumeration
+mod plan_local_ratio; // the approximation's share of the optimum
 mod polling; // polling plans: exact is the best of all, regimes, many sources
 mod rhythm; // rhythms are found where they are, and predictions come true as often as they say
 mod score; // the evaluator on cases worked out by hand

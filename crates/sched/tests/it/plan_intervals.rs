@@ -5,7 +5,7 @@ use dunlin_sched::epoch::run_workload;
 use dunlin_sched::plan::intervals::{
     Effort, Grid, Instance, Program, Tolerance, enumerate, local_ratio, offline, relax, single_ei_bound,
 };
-use dunlin_sched::policy::{Marginal, Policy, Preemption, Ranked};
+use dunlin_sched::policy::{Marginal, Policy, Preemption, Random, Ranked, RoundRobin, UpdateWic};
 use dunlin_sched::score::{check_budget, score_intervals};
 use proptest::prelude::*;
 
@@ -22,7 +22,7 @@ fn tiny() -> impl Strategy<Value = Workload> {
     prop::collection::vec(cei, 1..8).prop_map(made_of)
 }
 
-fn made_of(ceis: Vec<(Vec<ExecutionInterval>, Option<u8>, f64)>) -> Workload {
+pub(crate) fn made_of(ceis: Vec<(Vec<ExecutionInterval>, Option<u8>, f64)>) -> Workload {
     let mut workload = Workload::new();
     let profile = workload.add_profile();
     for (eis, need, weight) in ceis {
@@ -32,7 +32,7 @@ fn made_of(ceis: Vec<(Vec<ExecutionInterval>, Option<u8>, f64)>) -> Workload {
     workload
 }
 
-fn captured(instance: Instance<'_>, schedule: &Schedule) -> f64 {
+pub(crate) fn captured(instance: Instance<'_>, schedule: &Schedule) -> f64 {
     let Instance { workload, chronons, budget, costs } = instance;
     check_budget(schedule, budget, costs, chronons).unwrap();
     score_intervals(workload, schedule).weight_captured
@@ -43,8 +43,26 @@ fn online(instance: Instance<'_>, policy: &mut dyn Policy) -> f64 {
     captured(instance, &schedule)
 }
 
+/// What every online policy captures.
+fn policies(instance: Instance<'_>) -> Vec<f64> {
+    let Instance { workload, budget, costs, .. } = instance;
+    let n_sources = workload.n_sources();
+    let mut policies: Vec<Box<dyn Policy>> = vec![
+        Box::new(Marginal::new(budget, costs.clone())),
+        Box::new(UpdateWic::new(n_sources, costs.clone())),
+        Box::new(RoundRobin::new(n_sources as u32, costs.clone())),
+        Box::new(Random::new(n_sources as u32, costs.clone(), 3)),
+    ];
+    for preemption in [Preemption::Preemptive, Preemption::NonPreemptive] {
+        policies.push(Box::new(Ranked::s_edf(preemption, costs.clone())));
+        policies.push(Box::new(Ranked::mrsf(preemption, costs.clone())));
+        policies.push(Box::new(Ranked::m_edf(preemption, costs.clone())));
+    }
+    policies.iter_mut().map(|policy| online(instance, &mut **policy)).collect()
+}
+
 /// Sums in another order differ in the last bits.
-const ROUNDING: f64 = 1e-6;
+pub(crate) const ROUNDING: f64 = 1e-6;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_500))]
@@ -58,7 +76,7 @@ proptest! {
         prop_assert!((captured(instance, &best.schedule) - best.weight).abs() < ROUNDING);
         let plan = offline(instance, FEW, || true).unwrap();
         let approximate = captured(instance, &local_ratio(instance).unwrap());
-        for weight in [captured(instance, &plan.schedule), approximate] {
+        for weight in [captured(instance, &plan.schedule), approximate].into_iter().chain(policies(instance)) {
             prop_assert!(weight <= best.weight + ROUNDING, "{weight} beats {}", best.weight);
         }
         if plan.is_proven {
@@ -106,14 +124,8 @@ proptest! {
         let planned = captured(instance, &plan.schedule);
         prop_assert!(planned >= online(instance, &mut Marginal::new(&budget, costs.clone())) - ROUNDING);
         let single = single_ei_bound(instance, || true).unwrap().weight;
-        let others = [
-            planned,
-            captured(instance, &local_ratio(instance).unwrap()),
-            online(instance, &mut Ranked::s_edf(Preemption::Preemptive, costs.clone())),
-            online(instance, &mut Ranked::mrsf(Preemption::NonPreemptive, costs.clone())),
-            online(instance, &mut Ranked::m_edf(Preemption::Preemptive, costs.clone())),
-        ];
-        for weight in others {
+        let approximate = captured(instance, &local_ratio(instance).unwrap());
+        for weight in [planned, approximate].into_iter().chain(policies(instance)) {
             prop_assert!(weight <= plan.bound + ROUNDING && weight <= single + ROUNDING);
         }
         prop_assert_eq!(offline(instance, FEW, || true).unwrap().schedule, plan.schedule);
@@ -133,64 +145,6 @@ proptest! {
         let weight = captured(instance, &plan.schedule);
         prop_assert!(weight <= plan.bound + ROUNDING);
         prop_assert!(weight >= online(instance, &mut Marginal::new(&budget, costs.clone())) - ROUNDING);
-    }
-}
-
-/// CEIs that never want the same source, of `width` at most.
-fn unshared(width: u32, need: impl Strategy<Value = Option<u8>>) -> impl Strategy<Value = Workload> {
-    let ei = (1..6u32, 0..width);
-    let weight = prop_oneof![2 => Just(1.0), 1 => 0.5..3.0f64];
-    let cei = (prop::collection::vec(ei, 1..4), need, weight);
-    prop::collection::vec(cei, 1..5).prop_map(|ceis| {
-        let mut next = 0;
-        let mut own_source = |(start, extra): (u32, u32)| {
-            next += 1;
-            interval(next - 1, start, (start + extra).min(5))
-        };
-        let with_sources = |(eis, need, weight): (Vec<(u32, u32)>, _, _)| {
-            (eis.into_iter().map(&mut own_source).collect(), need, weight)
-        };
-        made_of(ceis.into_iter().map(with_sources).collect())
-    })
-}
-
-/// Checks that local ratio keeps `1 / (largest need + more)` of the optimum.
-fn keeps_its_promise(workload: &Workload, per_chronon: f64, more: u32) -> Result<(), TestCaseError> {
-    let (budget, costs) = (Budget::constant(per_chronon).unwrap(), Costs::uniform());
-    let instance = Instance { workload, chronons: 5, budget: &budget, costs: &costs };
-    // Enumeration is out of reach for so many sources; the plan is as good on instances of this size.
-    let plan = offline(instance, Effort::default(), || true).unwrap();
-    let rank = workload.ceis().map(|cei| cei.need).max().unwrap_or(1);
-    let approximate = captured(instance, &local_ratio(instance).unwrap());
-    let best = captured(instance, &plan.schedule);
-    prop_assert!(
-        approximate * f64::from(rank + more) >= best - ROUNDING,
-        "{approximate} of {best}, rank {rank}"
-    );
-    Ok(())
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4_000))]
-
-    #[test]
-    fn local_ratio_on_unit_widths_and_one_probe(workload in unshared(1, Just(None))) {
-        keeps_its_promise(&workload, 1.0, 0)?;
-    }
-
-    #[test]
-    fn local_ratio_on_unit_widths_and_two_probes(workload in unshared(1, any::<Option<u8>>())) {
-        keeps_its_promise(&workload, 2.0, 1)?;
-    }
-
-    #[test]
-    fn local_ratio_on_unit_widths_where_some_intervals_suffice(workload in unshared(1, any::<Option<u8>>())) {
-        keeps_its_promise(&workload, 1.0, 1)?;
-    }
-
-    #[test]
-    fn local_ratio_on_wide_intervals(workload in unshared(4, any::<Option<u8>>()), per_chronon in 1..3u32) {
-        keeps_its_promise(&workload, f64::from(per_chronon), 1)?;
     }
 }
 
@@ -262,4 +216,22 @@ fn an_epoch_too_long_to_hold_is_refused() {
          20000000; try a shorter epoch or fewer needs)"
     );
     assert!(enumerate(instance, 1_000).unwrap_err().to_string().starts_with("100000000 chronons"));
+}
+
+/// The search is as deep as the epoch is long: what would exhaust the stack is refused before it begins.
+#[test]
+fn enumeration_refuses_what_is_too_deep_for_it() {
+    let (budget, costs) = (Budget::constant(1.0).unwrap(), Costs::uniform());
+    let refused = |n_sources: u32, finish: u32| {
+        let mut workload = Workload::new();
+        let profile = workload.add_profile();
+        for source in 0..n_sources {
+            workload.push(profile, &[interval(source, 1, finish)], Need::All, 1.0).unwrap();
+        }
+        let instance = Instance { workload: &workload, chronons: finish, budget: &budget, costs: &costs };
+        enumerate(instance, u64::MAX).unwrap_err().to_string()
+    };
+    assert!(refused(1, 3_000).starts_with("3000 chronons are too many"));
+    assert!(refused(3_000, 1).starts_with("3000 intervals are too many"));
+    assert!(refused(9, 1_000).starts_with("10000 pairs of a chronon and a source are too many"));
 }

@@ -26,13 +26,19 @@ struct Search<'a> {
     limit: u64,
 }
 
+/// The search goes one call deeper for every chronon, and for every source wanted in it.
+const DEEPEST: u64 = 2_000;
+
 /// Tries every schedule, at most `limit` of them.
 pub fn enumerate(instance: Instance<'_>, limit: u64) -> Result<Best, TooLarge> {
     let Instance { workload, chronons, budget, .. } = instance;
     let last = workload.ceis().flat_map(|cei| cei.intervals).map(|interval| interval.finish().get()).max();
     let last = last.unwrap_or(0).min(chronons);
-    if u64::from(last) > limit {
-        return Err(TooLarge { what: "chronons", count: u64::from(last), limit });
+    let n_intervals = workload.ceis().map(|cei| cei.intervals.len() as u64).sum();
+    for (what, count) in [("chronons", u64::from(last)), ("intervals", n_intervals)] {
+        if count > DEEPEST {
+            return Err(TooLarge { what, count, limit: DEEPEST });
+        }
     }
     let mut wanted = vec![Vec::new(); last as usize];
     for interval in workload.ceis().flat_map(|cei| cei.intervals) {
@@ -43,6 +49,10 @@ pub fn enumerate(instance: Instance<'_>, limit: u64) -> Result<Best, TooLarge> {
     for sources in &mut wanted {
         sources.sort_unstable();
         sources.dedup();
+    }
+    let depth = wanted.iter().map(|sources| sources.len() as u64 + 1).sum();
+    if depth > DEEPEST {
+        return Err(TooLarge { what: "pairs of a chronon and a source", count: depth, limit: DEEPEST });
     }
     let nothing = Best { schedule: Schedule::new(), weight: 0.0 };
     let mut search = Search { instance, wanted, best: nothing, n_schedules: 0, limit };

@@ -193,7 +193,8 @@ impl Grid {
     pub fn attainable(&self, bound: f64) -> f64 {
         let is_whole =
             self.wants.iter().all(|want| want.weight.fract() == 0.0) && self.secured.fract() == 0.0;
-        if is_whole { (bound + 1e-6).floor() } else { bound }
+        // Sums that are equal on paper differ in the last bits, the more the larger they are.
+        if is_whole { (bound + 1e-6 + 1e-9 * bound).floor() } else { bound }
     }
 
     /// Weight of all that is undecided.
