@@ -16,7 +16,7 @@ use crate::joining::set_noted_until;
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// The most captures in one call, so that a long backlog does not make one long wait.
-const BATCH: usize = 256;
+const BATCH: usize = 1024;
 
 /// Everything not yet written.
 #[derive(Debug, Default)]

@@ -203,7 +203,8 @@ impl Shared {
         let sizes = self.settings.sizes;
         let idle = self.settings.timeouts.idle;
         let arriving = Arriving::new(answer.into_body(), host.clone(), sizes.sent, idle);
-        let reading = Reading { host: &host, encoding, sizes, keep_first };
+        let expected = arriving.expected().filter(|_| encoding == Encoding::Identity);
+        let reading = Reading { host: &host, encoding, sizes, keep_first, expected };
         let content = reading.read(arriving).await.inspect_err(|_| self.pool.forget(target))?;
         if !content.is_cut {
             self.pool.put(target, connection);

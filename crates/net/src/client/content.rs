@@ -93,6 +93,8 @@ pub(super) struct Reading<'r> {
     pub(super) encoding: Encoding,
     pub(super) sizes: Sizes,
     pub(super) keep_first: Option<u64>,
+    /// The length of the content, where that was announced.
+    pub(super) expected: Option<u64>,
 }
 
 impl Reading<'_> {
@@ -101,6 +103,9 @@ impl Reading<'_> {
         let received = arriving.received();
         if self.keep_first.is_none() && arriving.expected().is_some_and(|bytes| bytes > self.sizes.sent) {
             return Err(self.too_large(self.sizes.sent, Stage::Sent));
+        }
+        if arriving.expected() == Some(0) {
+            return Ok(Content { body: Bytes::new(), sent_bytes: 0, is_cut: false });
         }
         let (content, is_cut) = self.decode(&mut arriving, &received).await?;
         if !is_cut {
@@ -142,9 +147,13 @@ impl Reading<'_> {
     where
         R: AsyncRead + Unpin,
     {
-        let mut content = Vec::new();
+        // One more than is expected, so that the end is seen without growing.
+        let expected = self.expected.and_then(|bytes| usize::try_from(bytes).ok());
+        let mut content = Vec::with_capacity(expected.map_or(STEP, |bytes| bytes.min(STEP) + 1));
         loop {
-            content.reserve(STEP);
+            if content.len() == content.capacity() {
+                content.reserve(STEP);
+            }
             let mut step = (&mut reader).take(STEP as u64);
             if step.read_buf(&mut content).await.map_err(|error| self.broken(error))? == 0 {
                 return Ok((content, false));
