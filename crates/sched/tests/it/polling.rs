@@ -172,6 +172,30 @@ fn near_five_and_fourteen_past_every_hour() {
     assert!(recall(&modelled(&history, 60, 2)) > 0.99, "{:?}", modelled(&history, 60, 2));
 }
 
+/// Many updates a period, without any habit or in the daytime only: the model has no order to go by.
+#[test]
+fn a_crowd_of_updates_is_planned_no_worse_than_evenly() {
+    const DAY: i64 = 1_440;
+    let mut seed = 7_u64;
+    let mut random = move |below: i64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        i64::try_from(seed >> 33).unwrap() % below
+    };
+    for (updates, from, to) in [(3, 0, DAY), (12, 0, DAY), (40, 0, DAY), (100, 0, DAY), (30, 480, 1_200)] {
+        let mut slots: Vec<i64> = (0..60)
+            .flat_map(|day| (0..updates).map(move |_| day))
+            .map(|day| day * DAY + from + random(to - from))
+            .collect();
+        slots.sort_unstable();
+        let history = History::new(slots, 0..60 * DAY).unwrap();
+        let recall = |plan: &Plan| score_polling(&history, plan).recall;
+        let best = recall(&exact(&history, 1_440, 24, Objective::Recall).unwrap());
+        let [modelled, even] = [modelled(&history, 1_440, 24), uniform(1_440, 24)].map(|plan| recall(&plan));
+        assert!(modelled >= even, "{updates}: {modelled} against {even} evenly");
+        assert!(modelled > 0.8 * best, "{updates}: {modelled} of {best}");
+    }
+}
+
 /// One poll more than there are habits: it cannot add recall, so it makes the copy fresher.
 #[test]
 fn equal_recall_goes_to_the_fresher_plan() {

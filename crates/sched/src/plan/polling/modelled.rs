@@ -13,12 +13,16 @@
 //!    Updates of one slot are not in C: no poll can separate them. Within an interval the polls leave as much
 //!    expected between any two.
 //!
+//! 5. A history in which uniform polls would have found more has no habit that the model can see; then they are the
+//!    plan.
+//!
 //! Not the optimum: it takes the updates of a period as independent of each other.
 
 use super::{History, Plan, phase, uniform};
 
-/// Updates of a period beyond this are taken together with the one before.
+/// This update of a period and all after it are taken together, as a crowd without order: a Poisson process.
 const MOST_UPDATES: usize = 8;
+const CROWD: usize = MOST_UPDATES - 1;
 
 /// The share of an update's mass, at either end, that does not count for where it can fall.
 const TAIL: f64 = 0.01;
@@ -50,7 +54,16 @@ pub fn modelled(history: &History, slots: u32, polls: u32) -> Plan {
     share_extra(extra, &mut intervals);
     let placed = intervals.iter().flat_map(|interval| interval.place(&densities));
     let turned_back = |slot: usize| ((slot as u64 + u64::from(origin)) % u64::from(slots)) as u32;
-    Plan::new(slots, placed.map(turned_back).collect())
+    let plan = Plan::new(slots, placed.map(turned_back).collect());
+    let even = uniform(slots, polls);
+    if missed(history, &even) < missed(history, &plan) { even } else { plan }
+}
+
+/// How much of a history a plan would have missed: updates that another one followed before the next poll.
+fn missed(history: &History, plan: &Plan) -> f64 {
+    let pairs = history.slots().array_windows();
+    let lost = pairs.filter(|[update, next]| plan.next_poll(*update) == plan.next_poll(*next));
+    lost.map(|[update, _]| history.weight(*update)).sum()
 }
 
 /// The slot from which on least happens for an eighth of a period.
@@ -105,7 +118,8 @@ struct Interval {
 impl Interval {
     /// How many updates are expected to be missed if nobody looks before the end.
     fn misses(masses: &Masses) -> f64 {
-        let none: f64 = masses.iter().map(|mass| 1.0 - mass.min(1.0)).product();
+        let none: f64 = masses[..CROWD].iter().map(|mass| 1.0 - mass.min(1.0)).product();
+        let none = none * (-masses[CROWD]).exp();
         masses.iter().sum::<f64>() - (1.0 - none)
     }
 
@@ -143,9 +157,10 @@ impl Interval {
     }
 }
 
-/// Expected pairs of two different updates, given their masses.
+/// Expected pairs of two different updates, given their masses. In the crowd there are pairs too.
 fn pairs(masses: &Masses) -> f64 {
-    let (sum, squares) = masses.iter().fold((0.0, 0.0), |(sum, squares), m| (sum + m, squares + m * m));
+    let sum: f64 = masses.iter().sum();
+    let squares: f64 = masses[..CROWD].iter().map(|mass| mass * mass).sum();
     (sum * sum - squares) / 2.0
 }
 
