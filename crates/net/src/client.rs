@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::header::HeaderMap;
-use http::{HeaderValue, Response, StatusCode};
+use http::{HeaderValue, Response, StatusCode, response};
 use hyper::body::{Body, Incoming};
 use rustls::RootCertStore;
 use tokio::sync::Semaphore;
@@ -35,6 +35,7 @@ use crate::resolve::{Resolve, SystemResolver};
 use crate::shown::ShownUrl;
 use arriving::Arriving;
 use connection::{Ask, Connection};
+pub(crate) use content::Content;
 use content::{Encoding, Reading};
 use dial::{Dialler, NotDialled, timed_out};
 pub use lines::Lines;
@@ -112,10 +113,10 @@ impl Client {
         let mut asking = Asking { shared, url: &request.url, n_hops: 0, timings: &mut timings };
         let ask = Ask::new(&request.url, Cow::Owned(headers))?;
         let (answer, target, connection) = asking.once(&ask).await?;
-        let (host, status) = (target.host_name(), answer.status());
-        Encoding::read(answer.headers(), &host)?.must_be_plain(&host)?;
-        let arriving = Arriving::new(answer.into_body(), host.clone(), u64::MAX, silence);
-        Ok(Lines::new(status, arriving, host, connection))
+        let status = answer.status();
+        Encoding::read(answer.headers(), &target)?.must_be_plain(&target)?;
+        let arriving = Arriving::new(answer.into_body(), target.clone(), u64::MAX, silence);
+        Ok(Lines::new(status, arriving, target.host_name(), connection))
     }
 
     /// How many connections are kept for later.
@@ -154,9 +155,9 @@ impl Shared {
         let ask = Ask::new(&call.url, Cow::Owned(call.all_headers(&self.user_agent)))?;
         let ask = ask.with(call.method.clone(), call.body.clone());
         let (answer, target, connection) = asking.once(&ask).await?;
-        let mut fetched = Fetched::from_head(answer.status(), answer.headers(), call.url.clone(), Vec::new());
-        fetched.timings = timings;
-        self.read(None, fetched, answer, &target, connection).await
+        let (head, body) = answer.into_parts();
+        let content = self.read(None, &head, body, &target, connection).await?;
+        Ok(Fetched::new(&head, call.url.clone(), Vec::new(), content, timings))
     }
 
     async fn follow(&self, request: &Request) -> Result<Fetched, Error> {
@@ -181,39 +182,31 @@ impl Shared {
                 Asking { shared: self, url: &url, n_hops: hops.len(), timings: &mut timings }.target()?;
                 return Err(Error::Elsewhere { onward: Box::new(Onward::new(hops, url)) });
             }
-            let mut fetched = Fetched::from_head(answer.status(), answer.headers(), url, hops);
-            fetched.timings = timings;
-            return self.read(request.keep_first, fetched, answer, &target, connection).await;
+            let (head, body) = answer.into_parts();
+            let content = self.read(request.keep_first, &head, body, &target, connection).await?;
+            return Ok(Fetched::new(&head, url, hops, content, timings));
         }
     }
 
     async fn read(
         &self,
         keep_first: Option<u64>,
-        mut fetched: Fetched,
-        answer: Response<Incoming>,
+        head: &response::Parts,
+        body: Incoming,
         target: &Target,
         connection: Connection,
-    ) -> Result<Fetched, Error> {
-        let begin = Instant::now();
-        let host = target.host_name();
-        let has_no_body = matches!(answer.status(), StatusCode::NOT_MODIFIED | StatusCode::NO_CONTENT);
-        let encoding =
-            if has_no_body { Encoding::Identity } else { Encoding::read(answer.headers(), &host)? };
+    ) -> Result<Content, Error> {
+        let has_no_body = matches!(head.status, StatusCode::NOT_MODIFIED | StatusCode::NO_CONTENT);
+        let encoding = if has_no_body { Encoding::Identity } else { Encoding::read(&head.headers, target)? };
         let sizes = self.settings.sizes;
-        let idle = self.settings.timeouts.idle;
-        let arriving = Arriving::new(answer.into_body(), host.clone(), sizes.sent, idle);
+        let arriving = Arriving::new(body, target.clone(), sizes.sent, self.settings.timeouts.idle);
         let expected = arriving.expected().filter(|_| encoding == Encoding::Identity);
-        let reading = Reading { host: &host, encoding, sizes, keep_first, expected };
+        let reading = Reading { target, encoding, sizes, keep_first, expected };
         let content = reading.read(arriving).await.inspect_err(|_| self.pool.forget(target))?;
         if !content.is_cut {
             self.pool.put(target, connection);
         }
-        fetched.body = content.body;
-        fetched.is_cut = content.is_cut;
-        fetched.sent_bytes = content.sent_bytes;
-        fetched.timings.body = begin.elapsed();
-        Ok(fetched)
+        Ok(content)
     }
 
     /// Lets go of a redirect's page. A short one is read, since the next request often goes to the same host and
@@ -221,7 +214,7 @@ impl Shared {
     async fn pass_over(&self, body: Incoming, target: &Target, connection: Connection) {
         let idle = self.settings.timeouts.idle.min(REDIRECT_PATIENCE);
         let is_short = body.size_hint().exact().is_some_and(|bytes| bytes <= REDIRECT_PAGE);
-        let mut arriving = Arriving::new(body, target.host_name(), REDIRECT_PAGE, idle);
+        let mut arriving = Arriving::new(body, target.clone(), REDIRECT_PAGE, idle);
         if connection.share().is_some() || (is_short && arriving.drain().await.is_ok()) {
             self.pool.put(target, connection);
         }
@@ -271,7 +264,8 @@ impl Asking<'_> {
         target: &Target,
         ask: &Ask<'_>,
     ) -> Result<(Response<Incoming>, Connection), Error> {
-        let dialled = self.shared.dialler.dial(target, self.timings).await;
+        // Boxed: a handshake keeps kilobytes, and most fetches need none.
+        let dialled = Box::pin(self.shared.dialler.dial(target, self.timings)).await;
         let mut connection = dialled.map_err(|error| match error {
             NotDialled::Refused(refusal) => self.refused(refusal),
             NotDialled::Failed(error) => error,

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use dunlin_core::Time;
-use http::{HeaderMap, StatusCode, header};
+use http::{HeaderMap, StatusCode, header, response};
 use url::Url;
 
+use crate::client::Content;
 use crate::http_date;
 use crate::request::{Validators, to_latin1};
 use crate::shown::ShownUrl;
@@ -151,20 +152,28 @@ pub struct Fetched {
 }
 
 impl Fetched {
-    pub(crate) fn from_head(status: StatusCode, headers: &HeaderMap, final_url: Url, hops: Vec<Hop>) -> Self {
+    /// `timings` are those of what came before the content.
+    pub(crate) fn new(
+        head: &response::Parts,
+        final_url: Url,
+        hops: Vec<Hop>,
+        content: Content,
+        timings: Timings,
+    ) -> Self {
+        let headers = &head.headers;
         let text = |name| headers.get(name).map(to_latin1);
         Self {
-            status,
+            status: head.status,
             final_url,
             hops,
             validators: Validators { etag: text(header::ETAG), last_modified: text(header::LAST_MODIFIED) },
             content_type: text(header::CONTENT_TYPE),
             retry_after: RetryAfter::read(headers),
             cache: CacheHints::read(headers),
-            body: Bytes::new(),
-            is_cut: false,
-            sent_bytes: 0,
-            timings: Timings::default(),
+            body: content.body,
+            is_cut: content.is_cut,
+            sent_bytes: content.sent_bytes,
+            timings: Timings { body: content.took, ..timings },
         }
     }
 
@@ -172,7 +181,8 @@ impl Fetched {
     pub fn from_response(answer: http::Response<Bytes>, final_url: Url, hops: Vec<Hop>) -> Self {
         let (head, body) = answer.into_parts();
         let sent_bytes = body.len() as u64;
-        Self { body, sent_bytes, ..Self::from_head(head.status, &head.headers, final_url, hops) }
+        let content = Content { body, sent_bytes, is_cut: false, took: Duration::ZERO };
+        Self::new(&head, final_url, hops, content, Timings::default())
     }
 
     /// Whether the server says that nothing changed.

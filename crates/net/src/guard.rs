@@ -100,7 +100,7 @@ impl Guard {
         };
         let target = Target { host, port, is_tls };
         if let TargetHost::Address(address) = target.host {
-            self.check_address(&target.host_name(), address)?;
+            self.check_address(&target, address)?;
         }
         Ok(target)
     }
@@ -119,11 +119,11 @@ impl Guard {
         Ok(name)
     }
 
-    fn check_address(&self, host: &str, address: IpAddr) -> Result<(), Refusal> {
+    fn check_address(&self, target: &Target, address: IpAddr) -> Result<(), Refusal> {
         if let Some(address) = leads_to_metadata(address) {
             return Err(Refusal::Metadata { address });
         }
-        if self.hosts.contains(host) {
+        if !self.hosts.is_empty() && self.hosts.contains(&target.host_name()) {
             return Ok(());
         }
         match self.judge(address) {
@@ -134,11 +134,10 @@ impl Guard {
 
     /// The addresses of `target` that may be connected to, out of those its name has; an error when none is left.
     pub fn check_addresses(&self, target: &Target, found: &[IpAddr]) -> Result<Vec<IpAddr>, Refusal> {
-        let host = target.host_name();
         let mut kept = Vec::new();
         let mut first_refusal = None;
         for &address in found {
-            match self.check_address(&host, address) {
+            match self.check_address(target, address) {
                 Ok(()) if kept.contains(&address) => {}
                 Ok(()) => kept.push(address),
                 Err(refusal) => {

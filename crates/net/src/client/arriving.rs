@@ -14,6 +14,7 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
 
 use crate::error::{Error, Phase, Stage};
+use crate::guard::Target;
 
 /// How many bytes of a body have come in, readable while something else reads the body.
 #[derive(Debug, Clone, Default)]
@@ -36,11 +37,11 @@ pub(super) struct Arriving {
     idle: Duration,
     /// Set when the next piece has to be waited for; most bodies are there with their heads.
     alarm: Option<Pin<Box<Sleep>>>,
-    host: String,
+    target: Target,
 }
 
 impl Arriving {
-    pub(super) fn new(body: Incoming, host: String, max_bytes: u64, idle: Duration) -> Self {
+    pub(super) fn new(body: Incoming, target: Target, max_bytes: u64, idle: Duration) -> Self {
         Self {
             expected: body.size_hint().exact(),
             body,
@@ -50,7 +51,7 @@ impl Arriving {
             max_bytes,
             idle,
             alarm: None,
-            host,
+            target,
         }
     }
 
@@ -78,7 +79,7 @@ impl Arriving {
         let before = self.received.0.fetch_add(piece.len() as u64, Ordering::Relaxed);
         if before + piece.len() as u64 > self.max_bytes {
             return Err(Error::BodyTooLarge {
-                host: self.host.clone(),
+                host: self.target.host_name(),
                 limit: self.max_bytes,
                 stage: Stage::Sent,
             });
@@ -88,7 +89,7 @@ impl Arriving {
     }
 
     fn broken(&self, reason: hyper::Error) -> Error {
-        let host = self.host.clone();
+        let host = self.target.host_name();
         if is_malformed(&reason) {
             Error::Protocol { host, reason }
         } else {
@@ -127,7 +128,7 @@ impl AsyncBufRead for Arriving {
                 Poll::Pending => {
                     let alarm = this.alarm.get_or_insert_with(|| Box::pin(sleep(this.idle)));
                     ready!(alarm.as_mut().poll(cx));
-                    let (host, limit) = (this.host.clone(), this.idle);
+                    let (host, limit) = (this.target.host_name(), this.idle);
                     let error = Error::TimedOut { host, phase: Phase::Body, limit };
                     return Poll::Ready(Err(io::Error::other(error)));
                 }

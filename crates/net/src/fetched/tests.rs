@@ -59,7 +59,10 @@ fn cache_hints_prefer_the_shared_age_and_subtract_what_passed() {
 fn statuses_say_whose_fault_and_whether_to_retry() {
     let answer = |status: u16, lines: &[_]| {
         let url = Url::parse("https://example.com/").unwrap();
-        Fetched::from_head(StatusCode::from_u16(status).unwrap(), &headers(lines), url, Vec::new())
+        let mut answer = http::Response::new(Bytes::new());
+        *answer.status_mut() = StatusCode::from_u16(status).unwrap();
+        *answer.headers_mut() = headers(lines);
+        Fetched::from_response(answer, url, Vec::new())
     };
     let now = noon();
     assert_eq!((answer(200, &[]).fault(), answer(200, &[]).retry(now)), (None, Retry::No));
