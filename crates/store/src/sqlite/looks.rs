@@ -18,8 +18,7 @@ use crate::{
 
 /// The most looks in a row, which is read as a whole.
 const MAX_IN_ROW: usize = 256;
-/// Rows, and looks in them, among which a look is known again.
-const LATEST_ROWS: i64 = 32;
+/// The looks among which one is known again, in no more than 32 rows.
 const LATEST_LOOKS: usize = 256;
 
 /// A look as it is on disk. Fields are told apart by their order: add at the end, with a new schema.
@@ -43,6 +42,7 @@ impl Look {
 pub(super) fn record(connection: &Connection, looks: &[Look]) -> Result<Vec<Result<Recorded, Error>>, Error> {
     let mut numbers = latest(connection)?;
     let mut newest = numbering::newest(connection, "observation")?;
+    let mut find_source = sources::finding(connection)?;
     let mut new = Vec::with_capacity(looks.len());
     let mut answers = Vec::with_capacity(looks.len());
     for look in looks {
@@ -51,16 +51,13 @@ pub(super) fn record(connection: &Connection, looks: &[Look]) -> Result<Vec<Resu
         };
         answers.push(match numbers.get(&(look.source, look.probe)) {
             Some(number) => recorded(*number, Repeated::Yes),
-            None => match sources::demand(connection, SourceId(look.source)) {
-                Ok(()) => {
-                    newest += 1;
-                    numbers.insert((look.source, look.probe), newest);
-                    new.push(*look);
-                    recorded(newest, Repeated::No)
-                }
-                Err(gone @ Error::NoSuchSource(_)) => Err(gone),
-                Err(failure) => return Err(failure),
-            },
+            None if find_source.exists([look.source])? => {
+                newest += 1;
+                numbers.insert((look.source, look.probe), newest);
+                new.push(*look);
+                recorded(newest, Repeated::No)
+            }
+            None => Err(Error::NoSuchSource(SourceId(look.source))),
         });
     }
     let mut last = newest - numbering::size_of(&new);
@@ -84,9 +81,10 @@ fn add(connection: &Connection, last: i64, batch: &[Look]) -> Result<(), Error> 
 
 /// The numbers of the latest looks.
 fn latest(connection: &Connection) -> Result<HashMap<(i64, u64), i64>, Error> {
-    let mut select = connection.prepare_cached("SELECT id, looks FROM look ORDER BY id DESC LIMIT ?1")?;
-    let mut rows = select.query([LATEST_ROWS])?;
-    let mut numbers = HashMap::new();
+    // Not `LIMIT ?1`: the plan would be made anew every time the parameter is bound.
+    let mut select = connection.prepare_cached("SELECT id, looks FROM look ORDER BY id DESC LIMIT 32")?;
+    let mut rows = select.query([])?;
+    let mut numbers = HashMap::with_capacity(LATEST_LOOKS + MAX_IN_ROW);
     while numbers.len() < LATEST_LOOKS
         && let Some(row) = rows.next()?
     {

@@ -1,7 +1,7 @@
 //! Sources in their table.
 
 use dunlin_core::Time;
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Row, params};
 
 use super::contents;
 use crate::{Error, Health, NewSource, Source, SourceEdit, SourceId, SourceQuery, SourceState};
@@ -92,8 +92,12 @@ pub(super) fn remove(connection: &Connection, id: SourceId) -> Result<(), Error>
 }
 
 pub(super) fn demand(connection: &Connection, id: SourceId) -> Result<(), Error> {
-    let mut find = connection.prepare_cached("SELECT 1 FROM source WHERE id = ?1")?;
-    if find.exists([id.0])? { Ok(()) } else { Err(Error::NoSuchSource(id)) }
+    if finding(connection)?.exists([id.0])? { Ok(()) } else { Err(Error::NoSuchSource(id)) }
+}
+
+/// The statement that says whether a source is there, for whoever asks for many.
+pub(super) fn finding(connection: &Connection) -> Result<CachedStatement<'_>, Error> {
+    Ok(connection.prepare_cached("SELECT 1 FROM source WHERE id = ?1")?)
 }
 
 fn read(row: &Row<'_>) -> Result<Source, Error> {
