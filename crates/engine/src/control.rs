@@ -24,7 +24,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dunlin_core::Time;
-use dunlin_net::politeness::{PlaceState, Politeness};
+use dunlin_net::politeness::{Address, PlaceState, Politeness};
 use dunlin_net::robots::RobotsCache;
 use dunlin_net::{Error as NetError, Fetched, Onward};
 use dunlin_sched::model::Seen;
@@ -95,6 +95,8 @@ pub enum Event {
     Written {
         /// Its probe.
         probe: ProbeId,
+        /// Of this source.
+        source: SourceId,
         /// What the store said.
         result: Result<Recorded, dunlin_store::Error>,
     },
@@ -131,7 +133,7 @@ pub enum Command {
 #[derive(Debug, Clone)]
 pub enum Write {
     /// What a probe brought; then [`Event::Written`].
-    Capture(Box<Capture>),
+    Capture(Arc<Capture>),
     /// A batch of the journal; then [`Event::JournalWritten`].
     Journal(Vec<NewDecision>),
     /// What is remembered of places.
@@ -150,19 +152,13 @@ pub enum Write {
 struct Flight {
     choice: Choice,
     id: SourceId,
-    url: Url,
     host: HostIdx,
-    /// Where it was led, if it was.
+    /// What is asked now, or was asked last.
+    leg: Arc<Address>,
+    /// Where it was led, if it was: `leg` is there then, and not where the source is.
     onward: Option<Box<Onward>>,
     /// What to tell the watch once it is written.
     ending: Option<Ending>,
-}
-
-impl Flight {
-    /// What is asked now, or was asked last.
-    fn leg(&self) -> &Url {
-        self.onward.as_ref().map_or(&self.url, |onward| onward.url())
-    }
 }
 
 #[derive(Debug)]
@@ -298,13 +294,13 @@ impl Control {
             Event::Tick { at } => self.tick(now, at, commands),
             Event::Joined(joining) => joining.into_iter().for_each(|joining| self.join(now, joining)),
             Event::Left(id) => self.leave(now, id),
-            Event::Taken(taken) => self.taken(now, *taken, commands),
+            Event::Taken(taken) => self.taken(now, taken, commands),
             Event::LedOn { probe, onward } => self.led_on(now, probe, onward, commands),
             Event::Dropped { probe, reason } => self.dropped(now, probe, &reason),
             Event::Crashed { probe, reason } => self.crashed(now, probe, &reason, commands),
-            Event::Robots { url, answer } => self.robots_answered(now, &url, &answer, commands),
-            Event::RobotsLost { url } => self.robots_lost(now, &url, commands),
-            Event::Written { probe, result } => self.written(now, probe, result),
+            Event::Robots { url, answer } => self.robots_answered(now, &url.into(), &answer, commands),
+            Event::RobotsLost { url } => self.robots_lost(now, &url.into(), commands),
+            Event::Written { probe, result, .. } => self.written(now, probe, result),
             Event::JournalWritten => self.journal.is_writing = false,
             Event::StoreTrouble(reason) => {
                 self.figures.store_failures += u64::from(reason.is_some());
@@ -443,9 +439,9 @@ impl Control {
 
     /// Hands all that is not written of the journal to the writer.
     fn flush_journal(&mut self, now: Time, commands: &mut Vec<Command>) {
-        let mut entries = std::mem::take(&mut self.journal.entries);
-        entries.extend(self.watch.take_entries());
-        let mut rows = crate::journal::rows_of(now, &entries);
+        let mut rows = crate::journal::rows_of(now, &std::mem::take(&mut self.journal.entries));
+        rows.extend(crate::journal::rows_of(now, self.watch.entries()));
+        self.watch.clear_entries();
         rows.append(&mut self.journal.rows);
         self.journal.n_new = 0;
         self.journal.batch_at = Some(now);

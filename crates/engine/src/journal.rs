@@ -13,6 +13,8 @@ use crate::Error;
 const ENTRIES: &str = "entries";
 /// The first byte of a batch: the form of what follows.
 const FORM: u8 = 1;
+/// The most bytes that the figures of a probe take.
+const MOST_FIGURES: usize = 26;
 /// Entries in one row; a row is read as a whole.
 const BATCH: usize = 256;
 /// Rows read at a time.
@@ -61,8 +63,8 @@ pub(crate) fn row_of(at: Time, source: SourceId, probe: ProbeId, choice: &Choice
     NewDecision {
         at,
         source: Some(source),
-        reason: reason_word(choice.reason).to_owned(),
-        figures: postcard::to_allocvec(&figures).unwrap_or_default(),
+        reason: reason_word(choice.reason).into(),
+        figures: postcard::to_extend(&figures, Vec::with_capacity(MOST_FIGURES)).unwrap_or_default(),
     }
 }
 
@@ -70,7 +72,7 @@ pub(crate) fn row_of(at: Time, source: SourceId, probe: ProbeId, choice: &Choice
 pub(crate) fn rows_of(at: Time, entries: &[Entry]) -> Vec<NewDecision> {
     let row = |batch: &[Entry]| {
         let figures = postcard::to_extend(batch, vec![FORM]).ok()?;
-        Some(NewDecision { at, source: None, reason: ENTRIES.to_owned(), figures })
+        Some(NewDecision { at, source: None, reason: ENTRIES.into(), figures })
     };
     entries.chunks(BATCH).filter_map(row).collect()
 }

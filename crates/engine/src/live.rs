@@ -5,22 +5,24 @@
 
 mod fetching;
 mod recent;
+mod tasks;
 mod writer;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::hash::{BuildHasher as _, Hasher as _};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use dunlin_core::Time;
 use dunlin_net::Client;
-use dunlin_store::{Cursor, ProbeId, Recorded, SourceId, Store};
+use dunlin_store::{Cursor, Recorded, Store};
 use tokio::sync::{mpsc, oneshot, watch};
-use tokio::task::{JoinError, JoinHandle, JoinSet};
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior};
 
-use self::fetching::{Done, Fetching, Work, message_of};
-use self::recent::{Recalled, Recent};
+use self::fetching::{Done, Fetching};
+use self::recent::Recent;
+use self::tasks::{Tasks, Work};
 use crate::control::{Command, Control, Event, Write};
 use crate::handle::{Ask, Handle, Published, stored_budget, wall_clock};
 use crate::joining::{has_been_used, load_all};
@@ -28,7 +30,7 @@ use crate::{Error, Settings};
 
 /// Asks that wait while the loop is busy.
 const ASKS: usize = 64;
-/// The most of each kind of event that one turn of the loop takes in.
+/// The most tasks whose ends one turn of the loop takes in: ticks have to come in between.
 const AT_ONE_TURN: usize = 128;
 /// How often old things are removed from the store.
 const PRUNE_EVERY: Duration = Duration::from_hours(1);
@@ -120,15 +122,12 @@ struct Running {
     control: Control,
     settings: Arc<Settings>,
     fetching: Fetching,
-    tasks: JoinSet<Done>,
-    work: HashMap<tokio::task::Id, Work>,
+    tasks: Tasks,
     recent: Recent,
-    /// What to recall of each source once what its probe brought is written.
-    unwritten: HashMap<ProbeId, (SourceId, Recalled)>,
     /// What the writer has no room for yet.
     unsent: VecDeque<Write>,
     to_write: Option<mpsc::Sender<Write>>,
-    written: mpsc::Receiver<Event>,
+    written: mpsc::Receiver<Vec<Event>>,
     writer: JoinHandle<Result<(), Error>>,
     newest: watch::Sender<Cursor>,
     published: Arc<Mutex<Published>>,
@@ -140,17 +139,15 @@ impl Running {
         let settings = Arc::clone(&handle.settings);
         let capacity = settings.in_flight as usize + 16;
         let (to_write, handed_over) = mpsc::channel(capacity);
-        let (events, written) = mpsc::channel(capacity);
+        // The writer waits until the loop has heard it, and has something to say only now and then.
+        let (events, written) = mpsc::channel(1);
         let writer = tokio::spawn(writer::run(Arc::clone(&handle.store), handed_over, events));
-        let (store, recent) = (Arc::clone(&handle.store), Recent::default());
         Self {
             control,
-            fetching: Fetching::new(store, Arc::clone(&settings), client, recent.clone()),
+            fetching: Fetching::new(Arc::clone(&handle.store), Arc::clone(&settings), client),
             settings,
-            tasks: JoinSet::new(),
-            work: HashMap::new(),
-            recent,
-            unwritten: HashMap::new(),
+            tasks: Tasks::new(),
+            recent: Recent::default(),
             unsent: VecDeque::new(),
             to_write: Some(to_write),
             written,
@@ -169,11 +166,14 @@ impl Running {
         let mut ticks = tokio::time::interval(self.settings.chronon.max(Duration::from_millis(1)));
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut give_up_at: Option<Instant> = None;
+        let mut ended = Vec::with_capacity(AT_ONE_TURN);
         loop {
             tokio::select! {
                 _ = ticks.tick() => self.tick(),
-                Some(event) = self.written.recv() => self.take(event),
-                Some(ended) = self.tasks.join_next_with_id() => self.task_ended(ended),
+                Some(events) = self.written.recv() => events.into_iter().for_each(|event| self.take(event)),
+                () = self.tasks.ended(&mut ended, AT_ONE_TURN) => {
+                    ended.drain(..).for_each(|done| self.task_ended(done));
+                }
                 Some(ask) = asked.recv(), if give_up_at.is_none() => self.answer(ask),
                 _ = &mut stopped, if give_up_at.is_none() => {
                     give_up_at = Some(Instant::now() + self.settings.stop_within);
@@ -181,7 +181,6 @@ impl Running {
                     asked.close();
                 }
             }
-            self.take_what_is_there();
             self.send_writes();
             self.publish();
             let is_idle = self.control.n_under_way() == 0 && self.unsent.is_empty();
@@ -194,20 +193,6 @@ impl Running {
         self.finish(give_up_at.unwrap_or_else(Instant::now)).await
     }
 
-    /// Takes in more of what has happened already, so that what is done after each turn of the loop is shared. Not
-    /// without end: ticks have to come in between.
-    fn take_what_is_there(&mut self) {
-        for _ in 0..AT_ONE_TURN {
-            let written = self.written.try_recv().ok();
-            let ended = self.tasks.try_join_next_with_id();
-            if written.is_none() && ended.is_none() {
-                return;
-            }
-            written.into_iter().for_each(|event| self.take(event));
-            ended.into_iter().for_each(|ended| self.task_ended(ended));
-        }
-    }
-
     fn tick(&mut self) {
         let now = wall_clock();
         let chronon = i64::try_from(self.settings.chronon.as_micros()).unwrap_or(i64::MAX).max(1);
@@ -216,14 +201,9 @@ impl Running {
     }
 
     fn take(&mut self, event: Event) {
-        if let Event::Written { probe, result } = &event {
-            let next = self.unwritten.remove(probe);
-            if let Ok(recorded) = result {
-                if let Some((source, recalled)) = next {
-                    self.recent.put(source, *probe, recalled);
-                }
-                self.announce(recorded);
-            }
+        if let Event::Written { probe, source, result: Ok(recorded) } = &event {
+            self.recent.written(*source, *probe);
+            self.announce(recorded);
         }
         self.handle(wall_clock(), event);
     }
@@ -252,42 +232,22 @@ impl Running {
         match command {
             Command::Write(write) => self.unsent.push_back(write),
             Command::Probe { errand, leg } => {
-                // Boxed, because a task is moved several times before it is where it stays.
-                let task = self.tasks.spawn(Box::pin(self.fetching.clone().probe(errand, leg)));
-                self.work.insert(task.id(), Work::Probe(errand.probe));
+                let recalled = self.recent.take(errand.source, errand.probe);
+                let task = self.fetching.clone().probe(errand, leg, recalled);
+                self.tasks.spawn(Work::Probe(errand.probe), task);
             }
             Command::FetchRobots { url } => {
-                let task = self.tasks.spawn(self.fetching.clone().robots(url.clone()));
-                self.work.insert(task.id(), Work::Robots(url));
+                let task = self.fetching.clone().robots(url.clone());
+                self.tasks.spawn(Work::Robots(url), task);
             }
         }
     }
 
-    fn task_ended(&mut self, ended: Result<(tokio::task::Id, Done), JoinError>) {
-        match ended {
-            Ok((id, Done { event, next })) => {
-                self.work.remove(&id);
-                let probed = match &event {
-                    Event::Taken(taken) => Some((taken.capture.probe, taken.capture.source)),
-                    _ => None,
-                };
-                self.take(event);
-                // What control has dropped will not be written.
-                if let (Some((probe, source)), Some(next)) = (probed, next)
-                    && self.control.is_under_way(probe)
-                {
-                    self.unwritten.insert(probe, (source, next));
-                }
-            }
-            Err(error) => match self.work.remove(&error.id()) {
-                Some(Work::Probe(probe)) => {
-                    let reason = message_of(error);
-                    self.take(Event::Crashed { probe, reason });
-                }
-                Some(Work::Robots(url)) => self.take(Event::RobotsLost { url }),
-                None => {}
-            },
+    fn task_ended(&mut self, Done { event, next }: Done) {
+        if let (Event::Taken(taken), Some(next)) = (&event, next) {
+            self.recent.leave(taken.capture.source, taken.capture.probe, next);
         }
+        self.take(event);
     }
 
     /// Hands writes to the writer as far as it has room. What it has no room for bounds itself: each belongs to a probe
@@ -343,7 +303,7 @@ impl Running {
     /// Abandons what is still under way and writes the rest, as long as that takes no longer than agreed.
     async fn finish(mut self, give_up_at: Instant) -> Result<(), Error> {
         let abandoned = self.tasks.len();
-        self.tasks.abort_all();
+        self.tasks.abandon();
         let mut commands = Vec::new();
         self.control.flush(wall_clock(), &mut commands);
         commands.into_iter().for_each(|command| self.execute(command));

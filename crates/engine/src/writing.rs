@@ -5,6 +5,7 @@
 //! read-only. A capture that is written twice counts once.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Duration;
 
 use dunlin_core::Retry;
@@ -70,7 +71,7 @@ impl Backlog {
         }
         let result = match self.waiting.front() {
             Some(Write::Journal(rows)) => {
-                let result = store.append_decisions(rows.clone());
+                let result = store.append_decisions(rows);
                 if !result.as_ref().is_err_and(may_pass) {
                     events.push(Event::JournalWritten);
                 }
@@ -92,9 +93,9 @@ impl Backlog {
         }
     }
 
-    fn leading_captures(&self) -> Vec<Capture> {
+    fn leading_captures(&self) -> Vec<Arc<Capture>> {
         let capture = |write: &Write| match write {
-            Write::Capture(capture) => Some(Capture::clone(capture)),
+            Write::Capture(capture) => Some(Arc::clone(capture)),
             _ => None,
         };
         self.waiting.iter().map_while(capture).take(BATCH).collect()
@@ -103,7 +104,7 @@ impl Backlog {
     fn write_captures(
         &mut self,
         store: &dyn Store,
-        captures: Vec<Capture>,
+        captures: Vec<Arc<Capture>>,
         events: &mut Vec<Event>,
     ) -> Result<(), dunlin_store::Error> {
         let written: Vec<Write> = self.waiting.drain(..captures.len()).collect();
@@ -117,7 +118,8 @@ impl Backlog {
                     trouble.get_or_insert(error);
                 }
                 (Write::Capture(capture), result) => {
-                    events.push(Event::Written { probe: capture.probe, result });
+                    let (probe, source) = (capture.probe, capture.source);
+                    events.push(Event::Written { probe, source, result });
                 }
                 _ => {}
             }

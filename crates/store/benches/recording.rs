@@ -3,6 +3,7 @@
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark reports, and may panic")]
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 use std::time::Instant;
 
 use dunlin_core::Time;
@@ -59,7 +60,9 @@ fn timed<T>(work: impl FnOnce() -> T) -> (f64, T) {
 
 fn record_all(store: &SqliteStore, rounds: Vec<Vec<Capture>>) {
     for captures in rounds {
-        assert!(store.record_captures(captures).iter().all(Result::is_ok));
+        assert!(
+            store.record_captures(captures.into_iter().map(Arc::new).collect()).iter().all(Result::is_ok)
+        );
     }
 }
 
@@ -92,7 +95,7 @@ fn record(durability: Durability, name: &str) {
             Capture::bare(id, ProbeId(1 << 20), Time::from_seconds(0), Outcome::Unchanged)
         })
         .collect();
-    let (seconds, _) = timed(|| store.record_captures(unchanged));
+    let (seconds, _) = timed(|| store.record_captures(unchanged.into_iter().map(Arc::new).collect()));
     report(&format!("{name}: unchanged probes recorded, 1000 at a time"), SOURCES, seconds);
 
     let versions: Vec<_> = (1..=i64::try_from(SOURCES).unwrap())

@@ -1,5 +1,7 @@
 //! The decision journal: why each probe was made, or not. Rows are only ever added, and pruned by age.
 
+use std::borrow::Cow;
+
 use dunlin_core::Time;
 
 use crate::{DecisionId, SourceId};
@@ -12,7 +14,7 @@ pub struct NewDecision {
     /// About which source; `None` for one about all (a new price, a new budget).
     pub source: Option<SourceId>,
     /// Why, in a word or a short line.
-    pub reason: String,
+    pub reason: Cow<'static, str>,
     /// The figures behind it, in an encoding that is the caller's business; whatever a replay needs.
     pub figures: Vec<u8>,
 }

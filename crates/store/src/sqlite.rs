@@ -23,6 +23,7 @@ mod upkeep;
 mod writer;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use dunlin_core::Time;
 use rusqlite::Connection;
@@ -99,7 +100,7 @@ impl Store for SqliteStore {
         self.write(move |connection| sources::remove(connection, id))
     }
 
-    fn record_captures(&self, captures: Vec<Capture>) -> Vec<Result<Recorded, Error>> {
+    fn record_captures(&self, captures: Vec<Arc<Capture>>) -> Vec<Result<Recorded, Error>> {
         let writer = match self.writer() {
             Ok(writer) => writer,
             Err(error) => return captures.iter().map(|_| Err(error.clone())).collect(),
@@ -153,8 +154,8 @@ impl Store for SqliteStore {
         self.read(remembered::politeness)
     }
 
-    fn append_decisions(&self, decisions: Vec<NewDecision>) -> Result<(), Error> {
-        let batches = journal::pack(&decisions)?;
+    fn append_decisions(&self, decisions: &[NewDecision]) -> Result<(), Error> {
+        let batches = journal::pack(decisions)?;
         self.write(move |connection| journal::append(connection, &batches))
     }
 

@@ -2,6 +2,7 @@
 //! tests that runs against each.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use dunlin_core::Time;
 
@@ -29,10 +30,10 @@ pub trait Store: Send + Sync {
 
     /// Stores captures in the order given, each as a whole or not at all, whatever becomes of the others; the
     /// answers are in the same order. See [`Capture`].
-    fn record_captures(&self, captures: Vec<Capture>) -> Vec<Result<Recorded, Error>>;
+    fn record_captures(&self, captures: Vec<Arc<Capture>>) -> Vec<Result<Recorded, Error>>;
     /// Stores one capture, as a whole or not at all.
     fn record_capture(&self, capture: Capture) -> Result<Recorded, Error> {
-        self.record_captures(vec![capture]).pop().unwrap_or(Err(Error::Closed))
+        self.record_captures(vec![Arc::new(capture)]).pop().unwrap_or(Err(Error::Closed))
     }
 
     /// Changes, by cursor.
@@ -65,7 +66,7 @@ pub trait Store: Send + Sync {
     fn politeness(&self) -> Result<Vec<Politeness>, Error>;
 
     /// Writes decisions to the journal, all or none.
-    fn append_decisions(&self, decisions: Vec<NewDecision>) -> Result<(), Error>;
+    fn append_decisions(&self, decisions: &[NewDecision]) -> Result<(), Error>;
     /// Lists decisions.
     fn decisions(&self, query: &DecisionQuery) -> Result<Vec<Decision>, Error>;
 

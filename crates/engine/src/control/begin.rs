@@ -1,14 +1,14 @@
 //! From a choice to a probe: the last word before anything is asked of a host. Robots.txt comes first, then politeness;
 //! what may not go now is given back to the watch.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use dunlin_core::{Fault, Time};
-use dunlin_net::politeness::{self, MayFetch};
+use dunlin_net::politeness::{self, Address, MayFetch};
 use dunlin_net::robots::RobotsVerdict;
 use dunlin_sched::watch::{Choice, HostIdx, Input, Reason};
 use dunlin_store::{Capture, Outcome, ProbeId, SourceId};
-use url::Url;
 
 use super::{Command, Control, Ending, Flight, Leg};
 use crate::capture::{Errand, Failure};
@@ -24,7 +24,7 @@ pub(super) enum Permission {
     /// Not before this time; others of its host may.
     Waits(Time),
     /// This robots.txt has to be read first.
-    AskRobots(Url),
+    AskRobots(Address),
     /// Not before this time, when robots.txt will be asked for again.
     Forbidden(Time),
 }
@@ -35,15 +35,15 @@ impl Control {
         self.price = choice.price;
         let source = self.sources.get(choice.source);
         let ready = source.filter(|source| source.under_way.is_none());
-        let Some((url, id, terms)) =
-            ready.and_then(|source| Some((source.url.clone()?, source.id, source.terms?)))
+        let Some((address, id, terms)) =
+            ready.and_then(|source| Some((source.address.clone()?, source.id, source.terms?)))
         else {
             self.give_back(now, choice);
             return;
         };
-        match self.permission(now, &url) {
+        match self.permission(now, &address) {
             Permission::Go => {
-                let probe = self.take_off(choice, id, url, terms.host);
+                let probe = self.take_off(choice, id, address, terms.host);
                 self.launch(now, probe, commands);
             }
             Permission::HostWaits(until) => {
@@ -62,11 +62,11 @@ impl Control {
                     self.hold_until(now, terms.host, free);
                     return;
                 }
-                let probe = self.take_off(choice, id, url, terms.host);
-                self.ask_robots(now, probe, robots_txt, commands);
+                let probe = self.take_off(choice, id, address, terms.host);
+                self.ask_robots(now, probe, &robots_txt, commands);
             }
             Permission::Forbidden(until) => {
-                let probe = self.take_off(choice, id, url, terms.host);
+                let probe = self.take_off(choice, id, address, terms.host);
                 self.forbid(now, probe, until, commands);
             }
         }
@@ -81,8 +81,8 @@ impl Control {
                 self.go_on(now, probe, commands);
                 continue;
             }
-            let url = flight.url.clone();
-            match self.permission(now, &url) {
+            let leg = Arc::clone(&flight.leg);
+            match self.permission(now, &leg) {
                 _ if self.room_is_shut(now) => self.turn_back(now, probe),
                 Permission::Go => self.launch(now, probe, commands),
                 Permission::HostWaits(until) if until.since(now) <= PATIENCE => {
@@ -97,17 +97,18 @@ impl Control {
     /// Ends a probe for which nothing was asked but robots.txt.
     pub(super) fn turn_back(&mut self, now: Time, probe: ProbeId) {
         let Some(flight) = self.flights.remove(&probe) else { return };
-        if self.sources.same(flight.choice.source, flight.id).is_some() {
+        if let Some(source) = self.sources.same(flight.choice.source, flight.id) {
+            let address = source.address.clone();
             self.give_back(now, &flight.choice);
-            self.hold(now, flight.host, &flight.url);
+            address.iter().for_each(|address| self.hold(now, flight.host, address));
             self.settle(now, flight.choice.source, flight.id);
         }
     }
 
-    pub(super) fn permission(&mut self, now: Time, url: &Url) -> Permission {
+    pub(super) fn permission(&mut self, now: Time, url: &Address) -> Permission {
         let verdict = self.robots.as_ref().map(|robots| robots.verdict(url, now));
         match verdict {
-            Some(RobotsVerdict::Unknown { robots_txt }) => return Permission::AskRobots(robots_txt),
+            Some(RobotsVerdict::Unknown { robots_txt }) => return Permission::AskRobots(robots_txt.into()),
             Some(RobotsVerdict::Unreachable { until }) => return Permission::HostWaits(until),
             Some(RobotsVerdict::Forbidden) => {
                 let known = self.robots.as_ref().and_then(|robots| robots.known_until(url));
@@ -141,12 +142,12 @@ impl Control {
     }
 
     /// Counts a probe as under way.
-    fn take_off(&mut self, choice: &Choice, id: SourceId, url: Url, host: HostIdx) -> ProbeId {
+    fn take_off(&mut self, choice: &Choice, id: SourceId, leg: Arc<Address>, host: HostIdx) -> ProbeId {
         let probe = self.new_probe();
         if let Some(source) = self.sources.get_mut(choice.source) {
             source.under_way = Some(probe);
         }
-        self.flights.insert(probe, Flight { choice: *choice, id, url, host, onward: None, ending: None });
+        self.flights.insert(probe, Flight { choice: *choice, id, host, leg, onward: None, ending: None });
         probe
     }
 
@@ -175,8 +176,8 @@ impl Control {
     /// Has the next part of a probe made.
     pub(super) fn launch_leg(&mut self, now: Time, probe: ProbeId, commands: &mut Vec<Command>) {
         let Some(flight) = self.flights.get(&probe) else { return };
-        self.politeness.started(flight.leg(), now);
-        let rules = self.robots.as_ref().and_then(|robots| robots.robots(flight.leg()).cloned());
+        self.politeness.started(&flight.leg, now);
+        let rules = self.robots.as_ref().and_then(|robots| robots.robots(&flight.leg).cloned());
         let leg = Leg { onward: flight.onward.clone(), rules };
         let last_look = self.sources.get(flight.choice.source).and_then(|source| source.last_look);
         commands.push(Command::Probe { errand: Errand { probe, source: flight.id, last_look }, leg });
@@ -199,7 +200,7 @@ impl Control {
         commands: &mut Vec<Command>,
     ) {
         let Some(flight) = self.flights.get(&probe) else { return };
-        let (index, id, leg) = (flight.choice.source, flight.id, flight.leg().clone());
+        let (index, id, leg) = (flight.choice.source, flight.id, Arc::clone(&flight.leg));
         let Some(failures) = self.sources.same(index, id).map(|source| source.failures) else {
             self.flights.remove(&probe);
             return;

@@ -1,14 +1,14 @@
 //! From what a probe brought to what is written and learned: politeness first, then the capture is completed and goes to
 //! the writer; only when it is in the store does the watch hear of it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use dunlin_core::{Fault, SourceIdx, Time};
-use dunlin_net::politeness::{self, MayFetch};
+use dunlin_net::politeness::{self, Address, MayFetch};
 use dunlin_sched::model::{Look, Seen};
 use dunlin_sched::watch::Input;
 use dunlin_store::{Capture, Health, Outcome, ProbeId, Recorded, Repeated, SourceState};
-use url::Url;
 
 use super::{Command, Control, Ending, Write};
 use crate::capture::{Failure, Finding, FollowUp, Refusal, Taken};
@@ -18,11 +18,11 @@ use crate::memory::{Learned, learned_note, look_note};
 const FIRST_REFUSAL: Duration = Duration::from_hours(1);
 
 impl Control {
-    pub(super) fn taken(&mut self, now: Time, taken: Taken, commands: &mut Vec<Command>) {
-        let Taken { mut capture, courtesy, finding, mut look, is_noted, health, n_bytes, way } = taken;
+    pub(super) fn taken(&mut self, now: Time, taken: Box<Taken>, commands: &mut Vec<Command>) {
+        let Taken { mut capture, courtesy, finding, mut look, is_noted, health, n_bytes, way } = *taken;
         let probe = capture.probe;
         let Some(flight) = self.flights.get(&probe) else { return };
-        let (index, id, leg) = (flight.choice.source, flight.id, flight.leg().clone());
+        let (index, id, leg) = (flight.choice.source, flight.id, Arc::clone(&flight.leg));
         self.figures.bytes += n_bytes;
         self.leg_ended(now, probe, courtesy);
         capture.politeness = self.remembered(&leg);
@@ -62,14 +62,14 @@ impl Control {
     /// What a probe has asked for last has ended: its place rests.
     pub(super) fn leg_ended(&mut self, now: Time, probe: ProbeId, courtesy: politeness::Outcome) {
         let Some(flight) = self.flights.get(&probe) else { return };
-        let (leg, own_host) = (flight.leg().clone(), flight.onward.is_none().then_some(flight.host));
+        let (leg, own_host) = (Arc::clone(&flight.leg), flight.onward.is_none().then_some(flight.host));
         self.politeness.finished(&leg, courtesy, now);
         let host = own_host.unwrap_or_else(|| self.host_of(now, &leg));
         self.hold(now, host, &leg);
     }
 
     /// What a failure means for the next attempt.
-    fn failure(&mut self, now: Time, failure: &Failure, failures: u32, url: &Url) -> Ending {
+    fn failure(&mut self, now: Time, failure: &Failure, failures: u32, url: &Address) -> Ending {
         self.count_failure(failure.fault);
         let rules = self.settings.politeness;
         if failure.fault == Fault::Ours {
@@ -94,7 +94,7 @@ impl Control {
     /// The pipeline panicked: a failure of ours, but with this source, so this source waits.
     pub(super) fn crashed(&mut self, now: Time, probe: ProbeId, reason: &str, commands: &mut Vec<Command>) {
         let Some(flight) = self.flights.get(&probe) else { return };
-        let (index, id, leg) = (flight.choice.source, flight.id, flight.leg().clone());
+        let (index, id, leg) = (flight.choice.source, flight.id, Arc::clone(&flight.leg));
         self.leg_ended(now, probe, politeness::Outcome::Abandoned);
         self.figures.crashed += 1;
         self.count_failure(Fault::Ours);
@@ -139,7 +139,7 @@ impl Control {
     ) {
         if let Some(flight) = self.flights.get_mut(&probe) {
             flight.ending = Some(ending);
-            commands.push(Command::Write(Write::Capture(Box::new(capture))));
+            commands.push(Command::Write(Write::Capture(Arc::new(capture))));
         }
     }
 
@@ -230,7 +230,7 @@ impl Control {
     }
 
     /// What is to be stored about the places that `url` concerns.
-    pub(super) fn remembered(&self, url: &Url) -> Vec<dunlin_store::Politeness> {
+    pub(super) fn remembered(&self, url: &Address) -> Vec<dunlin_store::Politeness> {
         let stored = |(scope, state): (&str, &politeness::PlaceState)| {
             let state = postcard::to_allocvec(state).ok()?;
             Some(dunlin_store::Politeness { scope: scope.to_owned(), state })

@@ -44,6 +44,7 @@ impl Control {
     ) {
         self.leg_ended(now, probe, Outcome::Fine);
         let Some(flight) = self.flights.get_mut(&probe) else { return };
+        flight.leg = Arc::new(onward.url().clone().into());
         flight.onward = Some(onward);
         if self.room_is_shut(now) {
             self.turn_back(now, probe);
@@ -54,7 +55,7 @@ impl Control {
 
     /// Makes the next part of a probe, lets it wait, or ends it.
     pub(super) fn go_on(&mut self, now: Time, probe: ProbeId, commands: &mut Vec<Command>) {
-        let Some(url) = self.flights.get(&probe).map(|flight| flight.leg().clone()) else { return };
+        let Some(url) = self.flights.get(&probe).map(|flight| Arc::clone(&flight.leg)) else { return };
         let (fault, why, until) = match self.permission(now, &url) {
             Permission::Go => return self.launch_leg(now, probe, commands),
             Permission::HostWaits(until) if until.since(now) <= PATIENCE => {
@@ -62,7 +63,7 @@ impl Control {
                 return;
             }
             Permission::AskRobots(robots_txt) => match self.robots_held(now, &robots_txt) {
-                None => return self.ask_robots(now, probe, robots_txt, commands),
+                None => return self.ask_robots(now, probe, &robots_txt, commands),
                 Some(free) if free.since(now) <= PATIENCE => {
                     self.delayed.insert((free, probe));
                     return;

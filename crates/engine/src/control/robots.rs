@@ -2,7 +2,7 @@
 //! gap. It is no probe; but a probe waits for it, so there are never more of them than the budget grants probes.
 
 use dunlin_core::{Fault, Time};
-use dunlin_net::politeness::{MayFetch, Outcome};
+use dunlin_net::politeness::{Address, MayFetch, Outcome};
 use dunlin_net::robots::{RobotsVerdict, SiteState};
 use dunlin_net::{Error as NetError, Fetched, ShownUrl};
 use dunlin_store::ProbeId;
@@ -35,7 +35,7 @@ pub(super) fn site_name(site: &str) -> String {
 
 impl Control {
     /// Until when a robots.txt cannot be asked for, if it cannot. One that is on the way can be waited for.
-    pub(super) fn robots_held(&mut self, now: Time, robots_txt: &Url) -> Option<Time> {
+    pub(super) fn robots_held(&mut self, now: Time, robots_txt: &Address) -> Option<Time> {
         if self.asking_robots.contains_key(robots_txt.as_str()) {
             return None;
         }
@@ -50,21 +50,21 @@ impl Control {
         &mut self,
         now: Time,
         probe: ProbeId,
-        robots_txt: Url,
+        robots_txt: &Address,
         commands: &mut Vec<Command>,
     ) {
         if let Some(waiting) = self.asking_robots.get_mut(robots_txt.as_str()) {
             waiting.push(probe);
             return;
         }
-        self.politeness.started(&robots_txt, now);
+        self.politeness.started(robots_txt, now);
         self.asking_robots.insert(robots_txt.to_string(), vec![probe]);
         self.figures.robots += 1;
-        commands.push(Command::FetchRobots { url: robots_txt });
+        commands.push(Command::FetchRobots { url: Url::clone(robots_txt) });
     }
 
     /// Asking has panicked: the probes that waited for it have crashed.
-    pub(super) fn robots_lost(&mut self, now: Time, url: &Url, commands: &mut Vec<Command>) {
+    pub(super) fn robots_lost(&mut self, now: Time, url: &Address, commands: &mut Vec<Command>) {
         self.politeness.finished(url, Outcome::OurTrouble, now);
         let until = self.politeness.place_hold(url, now).map_or(now, |(until, _)| until);
         let failure =
@@ -77,7 +77,7 @@ impl Control {
     pub(super) fn robots_answered(
         &mut self,
         now: Time,
-        url: &Url,
+        url: &Address,
         answer: &Result<Fetched, NetError>,
         commands: &mut Vec<Command>,
     ) {
@@ -120,7 +120,7 @@ impl Control {
     }
 
     /// Has it stored what a site asks, and until when it is left alone: the next run need not ask it again.
-    fn store_site(&self, url: &Url, site: Option<(String, SiteState)>, commands: &mut Vec<Command>) {
+    fn store_site(&self, url: &Address, site: Option<(String, SiteState)>, commands: &mut Vec<Command>) {
         let mut to_store = self.remembered(url);
         to_store.extend(site.map(|(site, state)| {
             let written = postcard::to_allocvec(&state).ok().filter(|bytes| bytes.len() <= MAX_STORED);

@@ -2,11 +2,12 @@
 //! at the time.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use dunlin_core::{SourceIdx, Time};
+use dunlin_net::politeness::Address;
 use dunlin_sched::watch::{Input, Terms};
 use dunlin_store::{ProbeId, SourceId, SourceState};
-use url::Url;
 
 use super::Control;
 use crate::joining::{Joining, Known, Plan};
@@ -17,7 +18,7 @@ pub(super) struct Source {
     pub(super) id: SourceId,
     /// Nothing when what is stored makes no sense. Parsed, because a probe needs it so, and parsing costs as much as the
     /// rest of a decision.
-    pub(super) url: Option<Url>,
+    pub(super) address: Option<Arc<Address>>,
     pub(super) terms: Option<Terms>,
     pub(super) state: SourceState,
     pub(super) last_look: Option<Time>,
@@ -130,7 +131,7 @@ impl Control {
         let terms = known.as_ref().map(|known| self.terms(now, known));
         let source = Source {
             id,
-            url: known.as_ref().map(|known| known.url.clone()),
+            address: known.as_ref().map(|known| Arc::new(known.url.clone().into())),
             terms,
             state,
             last_look: known.as_ref().and_then(|known| known.last_look).map(|at| at.min(now)),
@@ -191,10 +192,10 @@ impl Control {
         source.under_way = None;
         if let Some(mut next) = source.next.take() {
             let look = (source.last_look, source.not_before, source.failures);
-            let same_url = source.url.clone();
+            let same = source.address.clone();
             next.state = source.state.clone();
             if let Plan::Watch(known) | Plan::Pause(known) = &mut next.plan
-                && Some(&known.url) == same_url.as_ref()
+                && same.is_some_and(|same| known.url == **same)
             {
                 (known.last_look, known.not_before, known.failures) = look;
                 if let Some(model) = self.watch.watch().model(index) {

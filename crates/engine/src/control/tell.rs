@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use dunlin_core::Time;
+use dunlin_net::politeness::Address;
 use dunlin_sched::model::Model;
 use dunlin_sched::watch::{self, Explanation, Reason};
 use dunlin_store::Source;
@@ -32,7 +33,7 @@ impl Control {
             Some(_) => Standing::Watched,
         };
         let (last_look, not_before) = known.map_or((None, None), |known| (known.last_look, known.not_before));
-        let url = known.and_then(|known| known.url.clone());
+        let address = known.and_then(|known| known.address.clone());
         let said = index.and_then(|index| self.watch.watch().explain(index, now));
         let model = index.and_then(|index| self.watch.watch().model(index));
         Explained {
@@ -43,7 +44,7 @@ impl Control {
             turn: said.as_ref().and_then(|said| self.turn(said, now)),
             trouble: self.trouble.store.clone().or_else(|| self.trouble.network()),
             reason: said.as_ref().map_or(Reason::Worth, |said| said.reason),
-            hold: url.and_then(|url| self.held(&url, now)),
+            hold: address.and_then(|address| self.held(&address, now)),
             not_before: not_before.filter(|at| *at > now),
             source,
             standing,
@@ -70,7 +71,7 @@ impl Control {
         Some(Turn { others, by: wait.map(|wait| now.plus(wait)) })
     }
 
-    fn held(&mut self, url: &url::Url, now: Time) -> Option<Hold> {
+    fn held(&mut self, url: &Address, now: Time) -> Option<Hold> {
         use dunlin_net::robots::RobotsVerdict;
         if let Some(RobotsVerdict::Unreachable { until }) =
             self.robots.as_ref().map(|robots| robots.verdict(url, now))

@@ -26,8 +26,8 @@ impl Control {
 
     fn begin_anew(&mut self, now: Time) {
         let longest = self.settings.longest_gap.max(self.settings.politeness.longest_wait);
-        let mut old = std::mem::replace(&mut self.watch, new_watch(&self.settings, self.budget));
-        self.journal.entries.extend(old.take_entries());
+        let old = std::mem::replace(&mut self.watch, new_watch(&self.settings, self.budget));
+        self.journal.entries.extend_from_slice(old.entries());
         self.delayed = self.delayed.iter().map(|(_, probe)| (now, *probe)).collect();
         (self.journal.batch_at, self.forgot_at) = (None, None);
         let hosts: Vec<_> = self.hosts.iter().map(|(host, _)| host).collect();

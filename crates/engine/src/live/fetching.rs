@@ -5,30 +5,23 @@ use std::sync::Arc;
 use dunlin_core::Fault;
 use dunlin_net::robots::MAX_BYTES;
 use dunlin_net::{Client, Error as NetError, Request};
-use dunlin_store::{ProbeId, Store};
+use dunlin_store::Store;
 use tokio::sync::Semaphore;
 use tokio::task::{JoinError, spawn_blocking};
 use url::Url;
 
-use super::recent::{Recalled, Recent};
+use super::recent::Recalled;
 use crate::Settings;
 use crate::capture::{Errand, Failure, Job, Step, first_step, given_up};
 use crate::control::{Event, Leg};
 use crate::handle::wall_clock;
 use crate::probe::{digest, prepare, read};
 
-/// What a task was for.
-#[derive(Debug)]
-pub(super) enum Work {
-    Probe(ProbeId),
-    Robots(Url),
-}
-
 /// What a task brought.
 pub(super) struct Done {
     pub(super) event: Event,
     /// What the next probe of the source begins with, once what this one brought is written.
-    pub(super) next: Option<Recalled>,
+    pub(super) next: Option<Box<Recalled>>,
 }
 
 impl From<Event> for Done {
@@ -46,25 +39,21 @@ pub(super) struct Fetching {
     store: Arc<dyn Store>,
     settings: Arc<Settings>,
     client: Client,
-    recent: Recent,
     /// Reading pages takes a processor each; more at a time than there are only costs memory.
     readers: Arc<Semaphore>,
 }
 
 impl Fetching {
-    pub(super) fn new(
-        store: Arc<dyn Store>,
-        settings: Arc<Settings>,
-        client: Client,
-        recent: Recent,
-    ) -> Self {
+    pub(super) fn new(store: Arc<dyn Store>, settings: Arc<Settings>, client: Client) -> Self {
         let n_readers = std::thread::available_parallelism().map_or(2, usize::from).max(2);
-        Self { store, settings, client, recent, readers: Arc::new(Semaphore::new(n_readers)) }
+        Self { store, settings, client, readers: Arc::new(Semaphore::new(n_readers)) }
     }
 
-    pub(super) async fn probe(self, errand: Errand, leg: Leg) -> Done {
+    /// Probes a source, beginning with what is recalled of it, or with what the store has.
+    pub(super) async fn probe(self, errand: Errand, leg: Leg, recalled: Option<Box<Recalled>>) -> Done {
         let Errand { probe, source, .. } = errand;
-        let job = if let Some(Recalled { checked, look, flicker }) = self.recent.take(source, probe) {
+        let job = if let Some(recalled) = recalled {
+            let Recalled { checked, look, flicker } = *recalled;
             Job::new(errand, checked, look, flicker, &self.settings)
         } else {
             let (store, settings) = (Arc::clone(&self.store), Arc::clone(&self.settings));

@@ -5,7 +5,7 @@
 //! probe brought is written and nobody has edited or removed the source meanwhile.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use dunlin_extract::Flicker;
 use dunlin_store::{ProbeId, SourceId};
@@ -30,17 +30,16 @@ pub(super) struct Recalled {
 impl Recalled {
     /// What the next probe will begin with once this one is written; `None` where control adds to that, or where it
     /// takes a look into the store. `flicker` is what the probe did not use up.
-    pub(super) fn after(checked: Arc<Checked>, flicker: Option<Flicker>, taken: &Taken) -> Option<Self> {
+    pub(super) fn after(checked: Arc<Checked>, flicker: Option<Flicker>, taken: &Taken) -> Option<Box<Self>> {
         let flicker = flicker_in(&taken.capture.notes).or(flicker)?;
-        matches!(taken.finding, Finding::Seen { .. }).then(|| Self {
-            checked,
-            look: taken.look.clone(),
-            flicker,
+        matches!(taken.finding, Finding::Seen { .. }).then(|| {
+            let look = taken.look.clone();
+            Box::new(Self { checked, look, flicker })
         })
     }
 
     fn n_bytes(&self) -> usize {
-        BYTES_PER_SOURCE + self.checked.url.as_str().len() + self.flicker.n_fingerprints() * size_of::<u64>()
+        self.checked.url.as_str().len() + self.flicker.n_fingerprints() * size_of::<u64>()
     }
 }
 
@@ -49,62 +48,79 @@ impl Recalled {
 enum Place {
     /// Here.
     Resting(Box<Recalled>),
-    /// With this probe.
-    Out(ProbeId),
+    /// With this probe; and what it has left, which is not written yet.
+    Out(ProbeId, Option<Box<Recalled>>),
 }
 
-/// Sources that were looked at last. When the younger generation is full, the older one is forgotten.
+impl Place {
+    fn n_bytes(&self) -> usize {
+        match self {
+            Self::Resting(recalled) | Self::Out(_, Some(recalled)) => BYTES_PER_SOURCE + recalled.n_bytes(),
+            Self::Out(_, None) => BYTES_PER_SOURCE,
+        }
+    }
+}
+
+/// The memory: sources that were looked at last. When the younger generation is full, the older one is forgotten.
 #[derive(Debug, Default)]
-struct Generations {
+pub(super) struct Recent {
     young: HashMap<SourceId, Place>,
     young_bytes: usize,
     old: HashMap<SourceId, Place>,
 }
 
-/// The memory, shared by the loop and the probes.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Recent(Arc<Mutex<Generations>>);
-
 impl Recent {
-    /// Takes a source out for a probe, if it is here.
-    pub(super) fn take(&self, source: SourceId, probe: ProbeId) -> Option<Recalled> {
-        let mut generations = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match generations.replace(source, Place::Out(probe), BYTES_PER_SOURCE) {
-            Some(Place::Resting(recalled)) => Some(*recalled),
-            Some(Place::Out(_)) | None => None,
+    /// Takes a source out for a probe; what is known of it, if it was here.
+    pub(super) fn take(&mut self, source: SourceId, probe: ProbeId) -> Option<Box<Recalled>> {
+        match self.put(source, Place::Out(probe, None)) {
+            Some(Place::Resting(recalled)) => Some(recalled),
+            Some(Place::Out(..)) | None => None,
         }
     }
 
-    /// Takes in what a probe has left in the store.
-    pub(super) fn put(&self, source: SourceId, probe: ProbeId, recalled: Recalled) {
-        let mut generations = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if matches!(generations.get(source), Some(Place::Out(by)) if *by == probe) {
-            let n_bytes = recalled.n_bytes();
-            generations.replace(source, Place::Resting(Box::new(recalled)), n_bytes);
+    /// Takes in what a probe will have left once that is written.
+    pub(super) fn leave(&mut self, source: SourceId, probe: ProbeId, recalled: Box<Recalled>) {
+        if matches!(self.get(source), Some(Place::Out(by, _)) if *by == probe) {
+            self.put(source, Place::Out(probe, Some(recalled)));
+        }
+    }
+
+    /// What a probe has left is in the store.
+    pub(super) fn written(&mut self, source: SourceId, probe: ProbeId) {
+        let place = self.young.get_mut(&source).or_else(|| self.old.get_mut(&source));
+        if let Some(place) = place
+            && let Place::Out(by, recalled) = place
+            && *by == probe
+            && let Some(recalled) = recalled.take()
+        {
+            *place = Place::Resting(recalled);
         }
     }
 
     /// Forgets a source that was edited or removed, also if it is with a probe.
-    pub(super) fn forget(&self, source: SourceId) {
-        let mut generations = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        generations.young.remove(&source);
-        generations.old.remove(&source);
+    pub(super) fn forget(&mut self, source: SourceId) {
+        self.old.remove(&source);
+        if let Some(place) = self.young.remove(&source) {
+            self.young_bytes -= place.n_bytes();
+        }
     }
-}
 
-impl Generations {
     fn get(&self, source: SourceId) -> Option<&Place> {
         self.young.get(&source).or_else(|| self.old.get(&source))
     }
 
-    fn replace(&mut self, source: SourceId, place: Place, n_bytes: usize) -> Option<Place> {
+    fn put(&mut self, source: SourceId, place: Place) -> Option<Place> {
         if self.young_bytes > GENERATION_BYTES {
             self.old = std::mem::take(&mut self.young);
             self.young_bytes = 0;
         }
-        self.young_bytes += n_bytes;
-        let before = self.old.remove(&source);
-        self.young.insert(source, place).or(before)
+        self.young_bytes += place.n_bytes();
+        let before = self.young.insert(source, place);
+        if let Some(before) = before {
+            self.young_bytes -= before.n_bytes();
+            return Some(before);
+        }
+        self.old.remove(&source)
     }
 }
 
@@ -117,39 +133,53 @@ mod tests {
     use crate::Settings;
     use crate::recipe::check;
 
-    fn recalled() -> Recalled {
+    fn recalled() -> Box<Recalled> {
         let source = NewSource::page("https://example.test/", Time::from_seconds(0));
         let checked = Arc::new(check(&source, &Settings::default()).unwrap());
-        Recalled { checked, look: LookNote::default(), flicker: Flicker::default() }
+        Box::new(Recalled { checked, look: LookNote::default(), flicker: Flicker::default() })
+    }
+
+    fn is_here(recent: &Recent, source: SourceId) -> bool {
+        matches!(recent.get(source), Some(Place::Resting(_)))
     }
 
     #[test]
-    fn a_source_comes_back_from_its_own_probe_only_and_not_after_an_edit() {
-        let (recent, source) = (Recent::default(), SourceId(1));
-        recent.put(source, ProbeId(1), recalled());
+    fn a_source_comes_back_from_its_own_probe_only_when_written_and_not_after_an_edit() {
+        let (mut recent, source) = (Recent::default(), SourceId(1));
+        recent.leave(source, ProbeId(1), recalled());
         assert!(recent.take(source, ProbeId(2)).is_none(), "nobody had taken it out");
-        recent.put(source, ProbeId(1), recalled());
+        recent.leave(source, ProbeId(1), recalled());
+        recent.written(source, ProbeId(1));
         assert!(recent.take(source, ProbeId(3)).is_none(), "another probe had it");
-        recent.put(source, ProbeId(3), recalled());
+        recent.leave(source, ProbeId(3), recalled());
+        assert!(!is_here(&recent, source), "it was not written");
+        recent.written(source, ProbeId(3));
         assert!(recent.take(source, ProbeId(4)).is_some());
+        recent.written(source, ProbeId(4));
+        assert!(!is_here(&recent, source), "the probe has left nothing");
+        recent.leave(source, ProbeId(4), recalled());
         recent.forget(source);
-        recent.put(source, ProbeId(4), recalled());
+        recent.written(source, ProbeId(4));
         assert!(recent.take(source, ProbeId(5)).is_none(), "it was edited under way");
     }
 
     #[test]
     fn it_holds_so_much_and_the_latest() {
-        let recent = Recent::default();
+        let mut recent = Recent::default();
         let n_sources = (4 * GENERATION_BYTES / BYTES_PER_SOURCE) as u64;
-        for number in 0..n_sources {
+        let look = |recent: &mut Recent, number: u64| {
             let (source, probe) = (SourceId(number.cast_signed()), ProbeId(number));
             recent.take(source, probe);
-            recent.put(source, probe, recalled());
-        }
-        let generations = recent.0.lock().unwrap();
-        let n_held = generations.young.len() + generations.old.len();
+            recent.leave(source, probe, recalled());
+            recent.written(source, probe);
+        };
+        (0..n_sources).for_each(|number| look(&mut recent, number));
+        let n_held = recent.young.len() + recent.old.len();
         assert!(n_held <= 2 * GENERATION_BYTES / BYTES_PER_SOURCE + 2, "{n_held}");
-        assert!(generations.get(SourceId(n_sources.cast_signed() - 1)).is_some());
-        assert!(generations.get(SourceId(0)).is_none());
+        assert!(is_here(&recent, SourceId(n_sources.cast_signed() - 1)));
+        assert!(!is_here(&recent, SourceId(0)));
+        (0..n_sources).for_each(|_| look(&mut recent, 7));
+        let second_last = SourceId(n_sources.cast_signed() - 2);
+        assert!(is_here(&recent, second_last), "one that is looked at often takes no more room than others");
     }
 }

@@ -11,11 +11,15 @@ use crate::Error;
 use crate::control::{Event, Write};
 use crate::writing::Backlog;
 
+/// How long to wait for more to write together: a commit costs much the same for one as for a hundred, and nobody notices
+/// a few milliseconds.
+const GATHERED: Duration = Duration::from_millis(2);
+
 /// Runs until nobody can send any more. An error means that not all is written.
 pub(super) async fn run(
     store: Arc<dyn Store>,
     mut writes: mpsc::Receiver<Write>,
-    events: mpsc::Sender<Event>,
+    events: mpsc::Sender<Vec<Event>>,
 ) -> Result<(), Error> {
     let mut backlog = Backlog::default();
     let mut is_last = false;
@@ -26,6 +30,7 @@ pub(super) async fn run(
                 None => return Ok(()),
             }
         }
+        tokio::time::sleep(GATHERED).await;
         while let Ok(write) = writes.try_recv() {
             backlog.push(write);
         }
@@ -38,14 +43,12 @@ pub(super) async fn run(
             // The store panicked; what it was given is gone with it, and nothing can be promised any more.
             tracing::error!("the store has failed for good");
             let reason = "internal error of the store (restart, and please report this)".to_owned();
-            let _ = events.send(Event::StoreTrouble(Some(reason))).await;
+            let _ = events.send(vec![Event::StoreTrouble(Some(reason))]).await;
             return Err(Error::Unwritten);
         };
         backlog = returned;
-        for event in happened {
-            if events.send(event).await.is_err() {
-                return if backlog.is_empty() { Ok(()) } else { Err(Error::Unwritten) };
-            }
+        if events.send(happened).await.is_err() {
+            return if backlog.is_empty() { Ok(()) } else { Err(Error::Unwritten) };
         }
         if let Some(pause) = backlog.pause() {
             if is_last {

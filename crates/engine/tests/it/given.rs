@@ -111,7 +111,7 @@ impl Store for Ailing {
     fn remove_source(&self, id: SourceId) -> Result<(), Error> {
         self.inner.remove_source(id)
     }
-    fn record_captures(&self, captures: Vec<Capture>) -> Vec<Result<Recorded, Error>> {
+    fn record_captures(&self, captures: Vec<Arc<Capture>>) -> Vec<Result<Recorded, Error>> {
         match self.room() {
             Ok(()) => self.inner.record_captures(captures),
             Err(error) => captures.iter().map(|_| Err(error.clone())).collect(),
@@ -153,7 +153,7 @@ impl Store for Ailing {
     fn politeness(&self) -> Result<Vec<Politeness>, Error> {
         self.inner.politeness()
     }
-    fn append_decisions(&self, decisions: Vec<NewDecision>) -> Result<(), Error> {
+    fn append_decisions(&self, decisions: &[NewDecision]) -> Result<(), Error> {
         self.room()?;
         self.inner.append_decisions(decisions)
     }

@@ -328,8 +328,8 @@ async fn another_site_is_asked_for_its_rules_before_a_redirect_is_followed_there
 #[tokio::test]
 async fn what_is_too_old_goes_when_the_service_starts() {
     let shelf = shelf();
-    let decided = |at| NewDecision { at, source: None, reason: "entries".to_owned(), figures: vec![1] };
-    shelf.store.append_decisions(vec![decided(Time::from_seconds(1_000_000))]).unwrap();
+    let decided = |at| NewDecision { at, source: None, reason: "entries".into(), figures: vec![1] };
+    shelf.store.append_decisions(&[decided(Time::from_seconds(1_000_000))]).unwrap();
     let engine = Engine::start(shelf.store.clone(), hasty()).await.unwrap();
     let is_gone = || {
         let oldest = shelf.store.decisions(&DecisionQuery::first(1)).unwrap();

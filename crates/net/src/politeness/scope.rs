@@ -1,8 +1,12 @@
 //! How far a limit reaches. Knows names only; two names of one machine are two hosts.
 
+use std::fmt;
+use std::ops::Deref;
+
 use url::{Host, Url};
 
 use super::backoff::fnv1a;
+use crate::shown::ShownUrl;
 
 /// What shares a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -23,8 +27,8 @@ impl Scope {
         self.with_parts(url, |parts| parts.concat())
     }
 
-    /// The number of the place that `url` belongs to, as it follows from the name, and many times cheaper.
-    pub(super) fn number(self, url: &Url) -> Number {
+    /// The number of the place that `url` belongs to, as it follows from the name.
+    fn number(self, url: &Url) -> Number {
         self.with_parts(url, |parts| Number(fnv1a(parts)))
     }
 
@@ -42,6 +46,48 @@ impl Scope {
                 take(&["domain ", domain.unwrap_or(host)])
             }
         }
+    }
+}
+
+/// A URL with the numbers of the places it belongs to, which are reckoned once instead of at every question.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Address {
+    url: Url,
+    of_url: Number,
+    of_host: Number,
+    of_domain: Number,
+}
+
+impl Address {
+    /// The number of the place that it belongs to.
+    pub(super) const fn number(&self, scope: Scope) -> Number {
+        match scope {
+            Scope::Url => self.of_url,
+            Scope::Host => self.of_host,
+            Scope::Domain => self.of_domain,
+        }
+    }
+}
+
+impl fmt::Debug for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", ShownUrl::of(&self.url))
+    }
+}
+
+impl From<Url> for Address {
+    fn from(url: Url) -> Self {
+        let [of_url, of_host, of_domain] =
+            [Scope::Url, Scope::Host, Scope::Domain].map(|scope| scope.number(&url));
+        Self { url, of_url, of_host, of_domain }
+    }
+}
+
+impl Deref for Address {
+    type Target = Url;
+
+    fn deref(&self) -> &Url {
+        &self.url
     }
 }
 
@@ -71,7 +117,7 @@ mod tests {
     fn key(scope: Scope, url: &str) -> String {
         let url = Url::parse(url).unwrap();
         let key = scope.key(&url);
-        assert_eq!(scope.number(&url), Number::of(&key), "{key}");
+        assert_eq!(Address::from(url).number(scope), Number::of(&key), "{key}");
         key
     }
 

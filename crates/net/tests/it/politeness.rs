@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use dunlin_core::Time;
-use dunlin_net::politeness::{MayFetch, Outcome, PlaceState, Politeness, Reason, Rules, Scope};
+use dunlin_net::politeness::{Address, MayFetch, Outcome, PlaceState, Politeness, Reason, Rules, Scope};
 use dunlin_net::{Error, Phase, ResolveError, RetryAfter};
 use proptest::prelude::*;
 use url::Url;
 
-fn url(text: &str) -> Url {
-    Url::parse(text).unwrap()
+fn url(text: &str) -> Address {
+    Url::parse(text).unwrap().into()
 }
 
 fn at(seconds: i64) -> Time {
@@ -405,7 +405,7 @@ fn what_concerns_a_url_is_what_has_to_be_stored() {
 
 #[test]
 fn what_holds_a_place_is_told_apart_from_what_holds_one_url() {
-    let url = |path: &str| Url::parse(&format!("https://a.example/{path}")).unwrap();
+    let url = |path: &str| url(&format!("https://a.example/{path}"));
     let rules = Rules::default();
     let mut politeness = Politeness::new(rules, 1);
     let start = Time::from_seconds(1_000_000);

@@ -44,6 +44,9 @@ pub enum Entry {
     },
 }
 
+/// Entries that there is room for after many more were written down at once.
+const KEPT_ROOM: usize = 4096;
+
 /// A watch that writes down all that happens to it.
 #[derive(Debug)]
 pub struct Journaled {
@@ -99,9 +102,15 @@ impl Journaled {
         &self.watch
     }
 
-    /// What has happened since the last time this was asked.
-    pub fn take_entries(&mut self) -> Vec<Entry> {
-        std::mem::take(&mut self.entries)
+    /// What has happened since entries were last cleared.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// Drops the entries, which are somewhere else now, and keeps some room for as many again.
+    pub fn clear_entries(&mut self) {
+        self.entries.clear();
+        self.entries.shrink_to(KEPT_ROOM);
     }
 }
 

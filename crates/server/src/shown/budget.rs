@@ -127,7 +127,7 @@ impl ShownDecision {
             id: row.id.0,
             at: written(row.decision.at),
             source: row.decision.source?.0,
-            reason: row.decision.reason,
+            reason: row.decision.reason.into_owned(),
             value: figures.and_then(|figures| reckoned(figures.value)),
             price: figures.map(|figures| figures.price),
         })

@@ -31,7 +31,7 @@ fn capture(source: SourceId, number: u32, text: &str) -> Capture {
 
 /// Stores `n` changes of a source, one capture each, at rising seconds; the summaries are `text`.
 pub(crate) fn store_changes(store: &dyn Store, source: SourceId, n: u32, text: &str) {
-    let captures = (1..=n).map(|number| capture(source, number, text)).collect();
+    let captures = (1..=n).map(|number| std::sync::Arc::new(capture(source, number, text))).collect();
     assert!(store.record_captures(captures).iter().all(Result::is_ok));
 }
 

@@ -1,5 +1,7 @@
 //! Recording a capture: everything one probe brought, inside the transaction of the caller.
 
+use std::sync::Arc;
+
 use dunlin_core::Time;
 use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::{Deserialize, Serialize};
@@ -14,19 +16,19 @@ use crate::{
 
 /// A part of the captures that are recorded in one call.
 pub(super) enum Part {
-    Eventful(Box<Capture>),
+    Eventful(Arc<Capture>),
     /// One after the other, none of which brought anything.
     Looks(Vec<Look>),
 }
 
 /// The captures as parts that can be stored one after the other.
-pub(super) fn in_order(captures: Vec<Capture>) -> Vec<Part> {
+pub(super) fn in_order(captures: Vec<Arc<Capture>>) -> Vec<Part> {
     let mut parts = Vec::new();
     for capture in captures {
         match (Look::of(&capture), parts.last_mut()) {
             (Some(look), Some(Part::Looks(looks))) => looks.push(look),
             (Some(look), _) => parts.push(Part::Looks(vec![look])),
-            (None, _) => parts.push(Part::Eventful(Box::new(capture))),
+            (None, _) => parts.push(Part::Eventful(capture)),
         }
     }
     parts
@@ -36,7 +38,7 @@ impl Part {
     /// Queues it, prepared as far as that goes on the thread of the caller.
     pub(super) fn submit(self, writer: &Writer) -> Recording {
         match self {
-            Self::Eventful(capture) => match Prepared::new(*capture) {
+            Self::Eventful(capture) => match Prepared::new(capture) {
                 Ok(prepared) => Recording::One(writer.submit(move |connection| prepared.record(connection))),
                 Err(error) => Recording::Refused(error),
             },
@@ -68,13 +70,13 @@ impl Recording {
 
 /// A capture with what can be computed before the transaction begins.
 struct Prepared {
-    capture: Capture,
+    capture: Arc<Capture>,
     hash: Option<ContentHash>,
 }
 
 impl Prepared {
     /// Checks and hashes, on the thread of the caller.
-    fn new(capture: Capture) -> Result<Self, Error> {
+    fn new(capture: Arc<Capture>) -> Result<Self, Error> {
         capture.check()?;
         let hash = capture.version.as_ref().map(|version| ContentHash::of(&version.content));
         Ok(Self { capture, hash })
@@ -82,7 +84,7 @@ impl Prepared {
 
     /// Stores it all, unless its probe is known.
     fn record(&self, connection: &Connection) -> Result<Recorded, Error> {
-        let capture = &self.capture;
+        let capture = &*self.capture;
         if let Some(earlier) = earlier(connection, capture)? {
             return Ok(earlier);
         }

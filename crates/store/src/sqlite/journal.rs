@@ -122,7 +122,12 @@ fn is_asked_for(found: &Decision, query: &DecisionQuery, after: i64) -> bool {
 
 fn alone(id: i64, at: i64, source: Option<i64>, entry: &[u8]) -> Result<Vec<Decision>, Error> {
     let Alone { reason, figures } = postcard::from_bytes(entry)?;
-    let decision = NewDecision { at: Time::from_micros(at), source: source.map(SourceId), reason, figures };
+    let decision = NewDecision {
+        at: Time::from_micros(at),
+        source: source.map(SourceId),
+        reason: reason.into(),
+        figures,
+    };
     Ok(vec![Decision { id: DecisionId(id), decision }])
 }
 
@@ -135,7 +140,7 @@ fn unpack(last: i64, size: i64, entry: &[u8]) -> Result<Vec<Decision>, Error> {
         let decision = NewDecision {
             at: Time::from_micros(packed.at),
             source: packed.source.map(SourceId),
-            reason: packed.reason.to_owned(),
+            reason: packed.reason.to_owned().into(),
             figures: packed.figures.to_vec(),
         };
         decisions.push(Decision { id: DecisionId(id), decision });

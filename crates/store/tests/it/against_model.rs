@@ -1,6 +1,7 @@
 //! Random calls against a model that fits on a page: after each, the store must say what the model says.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use dunlin_store::{
     Depth, ItemScope, Outcome, Repeated, Retention, SourceId, SqliteStore, Store, VersionId, VersionQuery,
@@ -209,7 +210,7 @@ proptest! {
         let store = SqliteStore::open(directory.path()).unwrap();
         let source = store.add_source(given::source("a")).unwrap();
         let captures = (0..).zip(&contents).map(|(number, content)| given::news(source, number, content));
-        for (recorded, content) in store.record_captures(captures.collect()).into_iter().zip(&contents) {
+        for (recorded, content) in store.record_captures(captures.map(Arc::new).collect()).into_iter().zip(&contents) {
             prop_assert_eq!(&store.content(recorded.unwrap().version.unwrap()).unwrap(), content);
         }
     }

@@ -72,7 +72,7 @@ fn one_that_does_not_fit_does_not_take_its_company_with_it() {
     let small = |number| given::news(source, number, format!("small {number}").as_bytes());
     let huge = given::news(source, 1000, &numbers.bytes(5 << 20));
     let captures = [vec![small(1), small(2), huge], (3..30).map(small).collect()].concat();
-    let outcomes = store.record_captures(captures);
+    let outcomes = store.record_captures(captures.into_iter().map(std::sync::Arc::new).collect());
     let refused: Vec<usize> = (0..outcomes.len()).filter(|index| outcomes[*index].is_err()).collect();
     assert_eq!(refused, [2]);
     assert_eq!(outcomes[2], Err(Error::Full));

@@ -97,8 +97,8 @@ fn what_the_newest_one_was_made_from() {
     let decision = dunlin_store::NewDecision {
         at: given::time(3),
         source: Some(source),
-        reason: "the price was met".to_owned(),
+        reason: "the price was met".into(),
         figures: vec![0, 255],
     };
-    store.append_decisions(vec![decision]).unwrap();
+    store.append_decisions(&[decision]).unwrap();
 }

@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use dunlin_store::{
     Depth, Durability, Error, Fault, Retry, SourceId, SourceQuery, SqliteOptions, SqliteStore, Store,
@@ -140,7 +141,7 @@ fn a_reader_sees_one_state_while_others_write() {
                 capture.changes.push(capture.changes[0].clone());
                 capture
             });
-            assert!(store.record_captures(captures.collect()).iter().all(Result::is_ok));
+            assert!(store.record_captures(captures.map(Arc::new).collect()).iter().all(Result::is_ok));
         });
         for _ in 0..2 {
             scope.spawn(|| {

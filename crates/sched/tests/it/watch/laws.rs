@@ -199,9 +199,9 @@ proptest! {
         for (place, seconds) in jumps {
             ops.insert(place.index(ops.len()), Op::Clock(seconds));
         }
-        let mut watch = run(ops, settings(per_second, deciding), [None, Some(0.1), None], None, Some(()))
+        let watch = run(ops, settings(per_second, deciding), [None, Some(0.1), None], None, Some(()))
             .map_err(TestCaseError::fail)?;
-        let looks = watch.take_entries();
+        let looks = watch.entries().to_vec();
         prop_assert!(replay(looks).is_ok());
     }
 }

@@ -1,6 +1,7 @@
 //! Promises about recording captures and reading their changes.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use dunlin_store::{
     ChangeQuery, Cursor, CursorRange, Error, Fault, Health, ItemScope, NewChange, Note, ObservationId,
@@ -75,7 +76,8 @@ pub(crate) fn a_capture_recorded_again_counts_once(fresh: Fresh<'_>) {
     // Twice in one call, and the same number for another source.
     let mut elsewhere = given::news(other, 1, b"one");
     elsewhere.probe = ProbeId(u64::MAX);
-    let both = store.record_captures(vec![elsewhere.clone(), elsewhere]);
+    let elsewhere = Arc::new(elsewhere);
+    let both = store.record_captures(vec![Arc::clone(&elsewhere), elsewhere]);
     let repeated: Vec<Repeated> = both.into_iter().map(|recorded| recorded.unwrap().repeated).collect();
     assert_eq!(repeated, [Repeated::No, Repeated::Yes]);
     assert_eq!(store.record_capture(given::news(other, 1, b"one")).unwrap().repeated, Repeated::No);
@@ -107,7 +109,7 @@ pub(crate) fn cursors_have_no_holes_even_after_failures(fresh: Fresh<'_>) {
         let source = if number % 3 == 0 { SourceId(99) } else { source };
         given::news(source, number, format!("content {number}").as_bytes())
     });
-    let outcomes = store.record_captures(captures.collect());
+    let outcomes = store.record_captures(captures.map(Arc::new).collect());
     assert_eq!(outcomes.iter().filter(|outcome| outcome.is_err()).count(), 13);
     let cursors: Vec<i64> = given::all_changes(store.as_ref()).iter().map(|change| change.cursor.0).collect();
     assert_eq!(cursors, (1..=27).collect::<Vec<i64>>());
@@ -218,7 +220,7 @@ pub(crate) fn looks_that_brought_nothing_are_observations_too(fresh: Fresh<'_>) 
         })
         .collect();
     let is_there = |number: &u64| number % 300 != 200;
-    let recorded = store.record_captures(captures);
+    let recorded = store.record_captures(captures.into_iter().map(Arc::new).collect());
     for (number, recorded) in (0..).zip(&recorded) {
         assert_eq!(recorded.is_ok(), is_there(&number), "{number}: {recorded:?}");
     }
@@ -255,7 +257,9 @@ pub(crate) fn a_look_recorded_again_counts_once(fresh: Fresh<'_>) {
     let a = store.add_source(given::source("a")).unwrap();
     let b = store.add_source(given::source("b")).unwrap();
     let first = store.record_capture(given::probe(a, 1)).unwrap();
-    let both = store.record_captures(vec![given::probe(a, 1), given::probe(b, 1), given::probe(b, 1)]);
+    let both = store.record_captures(
+        [(a, 1), (b, 1), (b, 1)].map(|(source, number)| Arc::new(given::probe(source, number))).into(),
+    );
     let both: Vec<_> = both.into_iter().map(Result::unwrap).collect();
     assert_eq!((first.repeated, both[0].repeated), (Repeated::No, Repeated::Yes));
     assert_eq!((both[1].repeated, both[2].repeated), (Repeated::No, Repeated::Yes));

@@ -12,12 +12,12 @@ pub(crate) fn decisions_are_read_by_source_and_time(fresh: Fresh<'_>) {
     let decision = |second, source| NewDecision {
         at: time(second),
         source,
-        reason: format!("reason {second}"),
+        reason: format!("reason {second}").into(),
         figures: vec![0, 255, second.to_le_bytes()[0]],
     };
     let written = [decision(1, Some(a)), decision(2, None), decision(3, Some(b)), decision(4, Some(a))];
-    store.append_decisions(written[..3].to_vec()).unwrap();
-    store.append_decisions(written[3..].to_vec()).unwrap();
+    store.append_decisions(&written[..3]).unwrap();
+    store.append_decisions(&written[3..]).unwrap();
     let read = |query: DecisionQuery| -> Vec<NewDecision> {
         store.decisions(&query).unwrap().into_iter().map(|found| found.decision).collect()
     };
@@ -46,13 +46,13 @@ pub(crate) fn decisions_are_listed_from_either_end(fresh: Fresh<'_>) {
     let decision = |number: i64| NewDecision {
         at: time(number),
         source: (number % 3 == 0).then_some(a),
-        reason: number.to_string(),
+        reason: number.to_string().into(),
         figures: vec![7; 400],
     };
     // More than fit together in whatever a store keeps them in, and a few alone.
-    store.append_decisions((0..1000).map(decision).collect()).unwrap();
-    store.append_decisions(Vec::new()).unwrap();
-    (1000..1003).for_each(|number| store.append_decisions(vec![decision(number)]).unwrap());
+    store.append_decisions(&(0..1000).map(decision).collect::<Vec<_>>()).unwrap();
+    store.append_decisions(&[]).unwrap();
+    (1000..1003).for_each(|number| store.append_decisions(&[decision(number)]).unwrap());
     for order in [Order::OldestFirst, Order::NewestFirst] {
         for source in [None, Some(a)] {
             let mut expected: Vec<NewDecision> = (0..1003).map(decision).collect();

@@ -70,8 +70,8 @@ pub(crate) fn pruning_by_age_touches_only_what_is_named(fresh: Fresh<'_>) {
         store.record_capture(capture).unwrap();
     }
     let decision =
-        |second| NewDecision { at: time(second), source: None, reason: String::new(), figures: Vec::new() };
-    (1..=10).for_each(|second| store.append_decisions(vec![decision(second)]).unwrap());
+        |second| NewDecision { at: time(second), source: None, reason: "".into(), figures: Vec::new() };
+    (1..=10).for_each(|second| store.append_decisions(&[decision(second)]).unwrap());
 
     let nothing = store.prune(Retention::default()).unwrap();
     assert_eq!(nothing, dunlin_store::Pruned::default());

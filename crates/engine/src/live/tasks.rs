@@ -1,0 +1,81 @@
+//! Tasks that probe, as many as were begun. Each says how it ended over one channel, also when it panicked; none outlives
+//! whoever listens. Decides nothing.
+
+use std::panic::AssertUnwindSafe;
+use std::pin::pin;
+
+use dunlin_store::ProbeId;
+use futures_util::FutureExt as _;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use url::Url;
+
+use super::fetching::Done;
+use crate::control::Event;
+use crate::probe::panic_message;
+
+/// What a task is for.
+#[derive(Debug)]
+pub(super) enum Work {
+    Probe(ProbeId),
+    Robots(Url),
+}
+
+impl Work {
+    /// What to say when it panicked.
+    fn lost(self, reason: String) -> Done {
+        Done::from(match self {
+            Self::Probe(probe) => Event::Crashed { probe, reason },
+            Self::Robots(url) => Event::RobotsLost { url },
+        })
+    }
+}
+
+/// The tasks under way.
+#[derive(Debug)]
+pub(super) struct Tasks {
+    /// Holds no more than there are tasks, and of those control allows only so many.
+    ended: UnboundedReceiver<Done>,
+    end: UnboundedSender<Done>,
+    n_under_way: usize,
+}
+
+impl Tasks {
+    pub(super) fn new() -> Self {
+        let (end, ended) = unbounded_channel();
+        Self { ended, end, n_under_way: 0 }
+    }
+
+    /// How many have not been told of.
+    pub(super) fn len(&self) -> usize {
+        self.n_under_way
+    }
+
+    /// Begins one.
+    pub(super) fn spawn(&mut self, work: Work, task: impl Future<Output = Done> + Send + 'static) {
+        self.n_under_way += 1;
+        let end = self.end.clone();
+        // Boxed, because a task is moved several times before it is where it stays.
+        tokio::spawn(Box::pin(async move {
+            // Nothing that a panic may leave half done is used again: the task owns what it works on.
+            let task = pin!(AssertUnwindSafe(task).catch_unwind());
+            tokio::select! {
+                biased;
+                ended = task => {
+                    let done = ended.unwrap_or_else(|panic| work.lost(panic_message(&*panic)));
+                    let _ = end.send(done);
+                }
+                () = end.closed() => {}
+            }
+        }));
+    }
+
+    /// Waits for one or more to end, and takes in up to `limit` of them; for ever when none is under way.
+    pub(super) async fn ended(&mut self, into: &mut Vec<Done>, limit: usize) {
+        self.n_under_way -= self.ended.recv_many(into, limit).await;
+    }
+
+    /// Ends all that are under way.
+    pub(super) fn abandon(&mut self) {
+        self.ended.close();
+    }
+}
