@@ -19,7 +19,7 @@ mod time;
 mod trouble;
 mod usage;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -209,7 +209,7 @@ pub struct Control {
     delayed: BTreeSet<(Time, ProbeId)>,
     sources: Sources,
     hosts: Hosts,
-    flights: BTreeMap<ProbeId, Flight>,
+    flights: HashMap<ProbeId, Flight>,
     next_probe: u64,
     journal: JournalState,
     noting: Noting,
@@ -252,7 +252,7 @@ impl Control {
             delayed: BTreeSet::new(),
             sources: Sources::default(),
             hosts: Hosts::default(),
-            flights: BTreeMap::new(),
+            flights: HashMap::new(),
             next_probe: first_probe,
             journal: JournalState::default(),
             noting: Noting::default(),

@@ -13,7 +13,7 @@ mod outcome;
 mod place;
 mod scope;
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::fmt;
 use std::time::Duration;
 
@@ -103,7 +103,7 @@ impl fmt::Display for Reason {
 pub struct Politeness {
     rules: Rules,
     seed: u64,
-    places: BTreeMap<Number, Place>,
+    places: HashMap<Number, Place>,
     /// When this run began, if there was one before that may have asked any place up to then.
     resumed: Option<Time>,
 }
@@ -119,7 +119,7 @@ impl Politeness {
     /// Knows of no place yet. The seed decides the jitter of back-offs, so that many watchers that were refused
     /// together do not come back together.
     pub fn new(rules: Rules, seed: u64) -> Self {
-        Self { rules, seed, places: BTreeMap::new(), resumed: None }
+        Self { rules, seed, places: HashMap::new(), resumed: None }
     }
 
     /// Whether `url` may be fetched at `now`.
@@ -274,7 +274,7 @@ impl Politeness {
     /// Drops every place that would not hold anything back any more, and says which.
     pub fn forget(&mut self, now: Time) -> Vec<String> {
         let rules = self.rules;
-        let idle = self.places.extract_if(.., |_, place| place.state.is_forgettable(&rules, now));
+        let idle = self.places.extract_if(|_, place| place.state.is_forgettable(&rules, now));
         let mut names: Vec<String> = idle.map(|(_, place)| place.name).collect();
         names.sort_unstable();
         names

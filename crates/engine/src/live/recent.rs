@@ -43,84 +43,73 @@ impl Recalled {
     }
 }
 
-/// Where a source is.
+/// What is held of a source.
 #[derive(Debug)]
-enum Place {
-    /// Here.
-    Resting(Box<Recalled>),
-    /// With this probe; and what it has left, which is not written yet.
-    Out(ProbeId, Option<Box<Recalled>>),
+struct Held {
+    /// The probe that has it, until what that brought is written.
+    out: Option<ProbeId>,
+    /// What the next probe begins with, once none has it.
+    recalled: Option<Box<Recalled>>,
+    n_bytes: usize,
 }
 
-impl Place {
-    fn n_bytes(&self) -> usize {
-        match self {
-            Self::Resting(recalled) | Self::Out(_, Some(recalled)) => BYTES_PER_SOURCE + recalled.n_bytes(),
-            Self::Out(_, None) => BYTES_PER_SOURCE,
-        }
+impl Held {
+    fn new(probe: ProbeId, recalled: Option<Box<Recalled>>) -> Self {
+        let n_bytes = BYTES_PER_SOURCE + recalled.as_ref().map_or(0, |recalled| recalled.n_bytes());
+        Self { out: Some(probe), recalled, n_bytes }
     }
 }
 
 /// The memory: sources that were looked at last. When the younger generation is full, the older one is forgotten.
 #[derive(Debug, Default)]
 pub(super) struct Recent {
-    young: HashMap<SourceId, Place>,
+    young: HashMap<SourceId, Held>,
     young_bytes: usize,
-    old: HashMap<SourceId, Place>,
+    old: HashMap<SourceId, Held>,
 }
 
 impl Recent {
     /// Takes a source out for a probe; what is known of it, if it was here.
     pub(super) fn take(&mut self, source: SourceId, probe: ProbeId) -> Option<Box<Recalled>> {
-        match self.put(source, Place::Out(probe, None)) {
-            Some(Place::Resting(recalled)) => Some(recalled),
-            Some(Place::Out(..)) | None => None,
-        }
+        let before = self.put(source, Held::new(probe, None))?;
+        before.recalled.filter(|_| before.out.is_none())
     }
 
     /// Takes in what a probe will have left once that is written.
     pub(super) fn leave(&mut self, source: SourceId, probe: ProbeId, recalled: Box<Recalled>) {
-        if matches!(self.get(source), Some(Place::Out(by, _)) if *by == probe) {
-            self.put(source, Place::Out(probe, Some(recalled)));
+        if self.get_mut(source).is_some_and(|held| held.out == Some(probe)) {
+            self.put(source, Held::new(probe, Some(recalled)));
         }
     }
 
-    /// What a probe has left is in the store.
+    /// What a probe has brought is in the store.
     pub(super) fn written(&mut self, source: SourceId, probe: ProbeId) {
-        let place = self.young.get_mut(&source).or_else(|| self.old.get_mut(&source));
-        if let Some(place) = place
-            && let Place::Out(by, recalled) = place
-            && *by == probe
-            && let Some(recalled) = recalled.take()
-        {
-            *place = Place::Resting(recalled);
+        if let Some(held) = self.get_mut(source) {
+            held.out.take_if(|by| *by == probe);
         }
     }
 
     /// Forgets a source that was edited or removed, also if it is with a probe.
     pub(super) fn forget(&mut self, source: SourceId) {
         self.old.remove(&source);
-        if let Some(place) = self.young.remove(&source) {
-            self.young_bytes -= place.n_bytes();
+        if let Some(held) = self.young.remove(&source) {
+            self.young_bytes -= held.n_bytes;
         }
     }
 
-    fn get(&self, source: SourceId) -> Option<&Place> {
-        self.young.get(&source).or_else(|| self.old.get(&source))
+    fn get_mut(&mut self, source: SourceId) -> Option<&mut Held> {
+        self.young.get_mut(&source).or_else(|| self.old.get_mut(&source))
     }
 
-    fn put(&mut self, source: SourceId, place: Place) -> Option<Place> {
+    fn put(&mut self, source: SourceId, held: Held) -> Option<Held> {
         if self.young_bytes > GENERATION_BYTES {
             self.old = std::mem::take(&mut self.young);
             self.young_bytes = 0;
         }
-        self.young_bytes += place.n_bytes();
-        let before = self.young.insert(source, place);
-        if let Some(before) = before {
-            self.young_bytes -= before.n_bytes();
-            return Some(before);
-        }
-        self.old.remove(&source)
+        self.young_bytes += held.n_bytes;
+        let Some(before) = self.young.insert(source, held) else { return self.old.remove(&source) };
+        self.young_bytes -= before.n_bytes;
+        Some(before)
     }
 }
 
@@ -139,8 +128,8 @@ mod tests {
         Box::new(Recalled { checked, look: LookNote::default(), flicker: Flicker::default() })
     }
 
-    fn is_here(recent: &Recent, source: SourceId) -> bool {
-        matches!(recent.get(source), Some(Place::Resting(_)))
+    fn is_here(recent: &mut Recent, source: SourceId) -> bool {
+        recent.get_mut(source).is_some_and(|held| held.out.is_none() && held.recalled.is_some())
     }
 
     #[test]
@@ -152,11 +141,11 @@ mod tests {
         recent.written(source, ProbeId(1));
         assert!(recent.take(source, ProbeId(3)).is_none(), "another probe had it");
         recent.leave(source, ProbeId(3), recalled());
-        assert!(!is_here(&recent, source), "it was not written");
+        assert!(!is_here(&mut recent, source), "it was not written");
         recent.written(source, ProbeId(3));
         assert!(recent.take(source, ProbeId(4)).is_some());
         recent.written(source, ProbeId(4));
-        assert!(!is_here(&recent, source), "the probe has left nothing");
+        assert!(!is_here(&mut recent, source), "the probe has left nothing");
         recent.leave(source, ProbeId(4), recalled());
         recent.forget(source);
         recent.written(source, ProbeId(4));
@@ -176,10 +165,13 @@ mod tests {
         (0..n_sources).for_each(|number| look(&mut recent, number));
         let n_held = recent.young.len() + recent.old.len();
         assert!(n_held <= 2 * GENERATION_BYTES / BYTES_PER_SOURCE + 2, "{n_held}");
-        assert!(is_here(&recent, SourceId(n_sources.cast_signed() - 1)));
-        assert!(!is_here(&recent, SourceId(0)));
+        assert!(is_here(&mut recent, SourceId(n_sources.cast_signed() - 1)));
+        assert!(!is_here(&mut recent, SourceId(0)));
         (0..n_sources).for_each(|_| look(&mut recent, 7));
         let second_last = SourceId(n_sources.cast_signed() - 2);
-        assert!(is_here(&recent, second_last), "one that is looked at often takes no more room than others");
+        assert!(
+            is_here(&mut recent, second_last),
+            "one that is looked at often takes no more room than others"
+        );
     }
 }

@@ -92,7 +92,7 @@ impl Deref for Address {
 }
 
 /// Stands for the name of a place. Two names that share a number would merely wait for each other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Number(u64);
 
 impl Number {
