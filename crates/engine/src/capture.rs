@@ -136,8 +136,14 @@ pub enum Step<'f> {
     Read(&'f Fetched),
 }
 
-/// Judges an answer that came at `at` as far as that goes without reading it.
-pub fn first_step<'f>(job: &Job, answer: &'f Result<Fetched, dunlin_net::Error>, at: Time) -> Step<'f> {
+/// Judges an answer that came at `at` as far as that goes without reading it. `is_last_body`: whether it is known already
+/// that its body is the last one again.
+pub fn first_step<'f>(
+    job: &Job,
+    answer: &'f Result<Fetched, dunlin_net::Error>,
+    is_last_body: bool,
+    at: Time,
+) -> Step<'f> {
     let courtesy = politeness::Outcome::of(answer);
     let fetched = match answer {
         Err(error) => return Step::Done(Box::new(failure::of_error(job, error, courtesy, at))),
@@ -146,8 +152,8 @@ pub fn first_step<'f>(job: &Job, answer: &'f Result<Fetched, dunlin_net::Error>,
     if let Some(fault) = fetched.fault() {
         return Step::Done(Box::new(failure::of_status(job, fetched, fault, courtesy, at)));
     }
-    let is_same = Some(ContentHash::of(&fetched.body).0) == job.look.hash;
-    if fetched.is_unchanged() || is_same {
+    let is_same = || Some(ContentHash::of(&fetched.body).0) == job.look.hash;
+    if fetched.is_unchanged() || is_last_body || is_same() {
         return Step::Done(Box::new(unchanged(job, fetched, courtesy, at)));
     }
     Step::Read(fetched)
@@ -164,8 +170,9 @@ pub fn given_up(job: &Job, failure: Failure, at: Time) -> Taken {
 }
 
 fn unchanged(job: &Job, fetched: &Fetched, courtesy: politeness::Outcome, at: Time) -> Taken {
-    let look = LookNote { confirming: None, ..seen_at(&job.look, fetched, at) };
-    let is_noted = LookNote { last_look: job.look.last_look, ..look.clone() } == job.look;
+    let mut look = LookNote { confirming: None, ..seen_at(&job.look, job.look.last_look, fetched) };
+    let is_noted = look == job.look;
+    look.last_look = Some(at);
     let mut capture = Capture::bare(job.source, job.probe, at, Outcome::Unchanged);
     if job.flicker.is_learned() {
         capture.notes.extend(flicker_note(&job.flicker.clone().stayed_the_same()));
@@ -190,8 +197,8 @@ fn way(fetched: &Fetched) -> Vec<Url> {
 }
 
 /// The note of a look that worked, with the hash of the content before. A 304 may leave out validators that still count.
-fn seen_at(before: &LookNote, fetched: &Fetched, at: Time) -> LookNote {
-    let mut look = LookNote { last_look: Some(at), failures: 0, not_before: None, ..before.clone() };
+fn seen_at(before: &LookNote, last_look: Option<Time>, fetched: &Fetched) -> LookNote {
+    let mut look = LookNote { last_look, failures: 0, not_before: None, ..before.clone() };
     if fetched.is_unchanged() {
         let (etag, last_modified) = (&fetched.validators.etag, &fetched.validators.last_modified);
         look.validators.etag = etag.clone().or(look.validators.etag);

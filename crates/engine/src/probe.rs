@@ -28,7 +28,7 @@ pub(crate) fn digest(
     answer: &Result<Fetched, dunlin_net::Error>,
     at: Time,
 ) -> Result<Taken, Error> {
-    match capture::first_step(&job, answer, at) {
+    match capture::first_step(&job, answer, false, at) {
         Step::Done(taken) => Ok(*taken),
         Step::Read(fetched) => read(store, settings, job, fetched, at),
     }

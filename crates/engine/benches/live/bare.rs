@@ -14,14 +14,14 @@ use tokio::net::TcpStream;
 use crate::SECONDS;
 use crate::figures::{Pace, Stopwatch};
 
-pub(crate) fn pace(origin: SocketAddr, other_half: &'static str, at_one_time: usize) -> Pace {
+pub(crate) fn pace(origin: SocketAddr, other_half: &str, at_one_time: usize) -> Pace {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let answers = Arc::new(AtomicU64::new(0));
     let watch = Stopwatch::start();
     let until = Instant::now() + Duration::from_secs(SECONDS);
     runtime.block_on(async {
         let workers: Vec<_> = (0..at_one_time)
-            .map(|_| tokio::spawn(ask_until(origin, other_half, until, Arc::clone(&answers))))
+            .map(|_| tokio::spawn(ask_until(origin, other_half.to_owned(), until, Arc::clone(&answers))))
             .collect();
         for worker in workers {
             worker.await.unwrap();
@@ -30,7 +30,7 @@ pub(crate) fn pace(origin: SocketAddr, other_half: &'static str, at_one_time: us
     watch.pace_of(answers.load(Ordering::Relaxed))
 }
 
-async fn ask_until(origin: SocketAddr, other_half: &str, until: Instant, answers: Arc<AtomicU64>) {
+async fn ask_until(origin: SocketAddr, other_half: String, until: Instant, answers: Arc<AtomicU64>) {
     let stream = TcpStream::connect(origin).await.unwrap();
     stream.set_nodelay(true).unwrap();
     let (mut sender, driver) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.unwrap();

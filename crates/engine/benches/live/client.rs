@@ -12,7 +12,7 @@ use crate::figures::{Pace, Stopwatch};
 use crate::probing::network;
 use crate::{AT_ONE_TIME, SECONDS};
 
-pub(crate) fn pace(origin: SocketAddr, other_half: &'static str) -> Pace {
+pub(crate) fn pace(origin: SocketAddr, other_half: &str) -> Pace {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let answers = Arc::new(AtomicU64::new(0));
     let watch = Stopwatch::start();
@@ -20,7 +20,15 @@ pub(crate) fn pace(origin: SocketAddr, other_half: &'static str) -> Pace {
     runtime.block_on(async {
         let client = Client::new(network()).unwrap();
         let workers: Vec<_> = (0..AT_ONE_TIME)
-            .map(|_| tokio::spawn(ask_until(client.clone(), origin, other_half, until, Arc::clone(&answers))))
+            .map(|_| {
+                tokio::spawn(ask_until(
+                    client.clone(),
+                    origin,
+                    other_half.to_owned(),
+                    until,
+                    Arc::clone(&answers),
+                ))
+            })
             .collect();
         for worker in workers {
             worker.await.unwrap();
@@ -32,7 +40,7 @@ pub(crate) fn pace(origin: SocketAddr, other_half: &'static str) -> Pace {
 async fn ask_until(
     client: Client,
     origin: SocketAddr,
-    other_half: &str,
+    other_half: String,
     until: Instant,
     answers: Arc<AtomicU64>,
 ) {

@@ -37,10 +37,14 @@ fn main() {
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     match words.as_slice() {
         ["--origin"] => origin::serve(),
+        ["--side", side, origin, half] => {
+            let pace = Side::named(side).pace(origin.parse().unwrap(), half);
+            println!("{} {}", pace.per_second, pace.cpu_micros);
+        }
         ["--idle", sources] => idle::in_this_process(sources.parse().unwrap()),
         ["probes"] => compare_probes(),
         ["profile", half @ ("same" | "new")] => {
-            let pace = probing::pace(Origin::start().address, half);
+            let pace = Side::Dunlin.pace(Origin::start().address, half);
             println!("{:.0} / s, {:.1} µs of CPU each", pace.per_second, pace.cpu_micros);
         }
         ["memory"] => idle::report(),
@@ -62,18 +66,57 @@ fn compare_probes() {
         ("new", "the other half changed every time: read, compared, stored"),
     ] {
         println!("  {named}");
-        let mut rounds: Vec<[Pace; 4]> = Vec::new();
-        for _ in 0..ROUNDS {
-            rounds.push([
-                bare::pace(origin.address, other_half, AT_ONE_TIME),
-                bare::pace(origin.address, other_half, 1),
-                client::pace(origin.address, other_half),
-                probing::pace(origin.address, other_half),
-            ]);
+        let rounds: Vec<[Pace; 4]> =
+            (0..ROUNDS).map(|_| SIDES.map(|side| side.in_child(origin.address, other_half))).collect();
+        for (number, side) in SIDES.iter().enumerate() {
+            println!("    {:<16} {}", side.name(), row(&rounds, number));
         }
-        for (side, whose) in [(0, "bare hyper"), (1, "bare, one by one"), (2, "our client"), (3, "dunlin")] {
-            println!("    {whose:<16} {}", row(&rounds, side));
+    }
+}
+
+/// Who fetches.
+#[derive(Clone, Copy)]
+enum Side {
+    Bare,
+    OneByOne,
+    Client,
+    Dunlin,
+}
+
+const SIDES: [Side; 4] = [Side::Bare, Side::OneByOne, Side::Client, Side::Dunlin];
+
+impl Side {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Bare => "bare hyper",
+            Self::OneByOne => "bare, one by one",
+            Self::Client => "our client",
+            Self::Dunlin => "dunlin",
         }
+    }
+
+    fn named(name: &str) -> Self {
+        SIDES.into_iter().find(|side| side.name() == name).unwrap()
+    }
+
+    fn pace(self, origin: SocketAddr, other_half: &str) -> Pace {
+        match self {
+            Self::Bare => bare::pace(origin, other_half, AT_ONE_TIME),
+            Self::OneByOne => bare::pace(origin, other_half, 1),
+            Self::Client => client::pace(origin, other_half),
+            Self::Dunlin => probing::pace(origin, other_half),
+        }
+    }
+
+    /// In a process of its own, so that none inherits the threads and the heap of another.
+    fn in_child(self, origin: SocketAddr, other_half: &str) -> Pace {
+        let this = std::env::current_exe().unwrap();
+        let args = ["--side", self.name(), &origin.to_string(), other_half];
+        let output = Command::new(this).args(args).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let text = String::from_utf8(output.stdout).unwrap();
+        let figures: Vec<f64> = text.split_whitespace().map(|figure| figure.parse().unwrap()).collect();
+        Pace { per_second: figures[0], cpu_micros: figures[1] }
     }
 }
 

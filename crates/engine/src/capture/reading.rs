@@ -49,7 +49,7 @@ pub(super) fn read(
     let input = Input { body: &fetched.body, content_type: fetched.content_type.as_deref(), url: Some(url) };
     let document = extractor.extract(&input);
     let hash = Some(ContentHash::of(&fetched.body).0);
-    let look = LookNote { hash, ..seen_at(&job.look, fetched, at) };
+    let look = LookNote { hash, ..seen_at(&job.look, Some(at), fetched) };
     let reading = Reading { job, look, fetched, document, at };
     if !reading.job.look.has_baseline() {
         return reading.first();

@@ -25,16 +25,23 @@ pub(super) struct Recalled {
     pub(super) checked: Arc<Checked>,
     pub(super) look: LookNote,
     pub(super) flicker: Flicker,
+    /// Of the last body, if it was seen to be the one before.
+    pub(super) print: Option<u64>,
 }
 
 impl Recalled {
     /// What the next probe will begin with once this one is written; `None` where control adds to that, or where it
     /// takes a look into the store. `flicker` is what the probe did not use up.
-    pub(super) fn after(checked: Arc<Checked>, flicker: Option<Flicker>, taken: &Taken) -> Option<Box<Self>> {
+    pub(super) fn after(
+        checked: Arc<Checked>,
+        flicker: Option<Flicker>,
+        print: Option<u64>,
+        taken: &Taken,
+    ) -> Option<Box<Self>> {
         let flicker = flicker_in(&taken.capture.notes).or(flicker)?;
         matches!(taken.finding, Finding::Seen { .. }).then(|| {
             let look = taken.look.clone();
-            Box::new(Self { checked, look, flicker })
+            Box::new(Self { checked, look, flicker, print })
         })
     }
 
@@ -125,7 +132,7 @@ mod tests {
     fn recalled() -> Box<Recalled> {
         let source = NewSource::page("https://example.test/", Time::from_seconds(0));
         let checked = Arc::new(check(&source, &Settings::default()).unwrap());
-        Box::new(Recalled { checked, look: LookNote::default(), flicker: Flicker::default() })
+        Box::new(Recalled { checked, look: LookNote::default(), flicker: Flicker::default(), print: None })
     }
 
     fn is_here(recent: &mut Recent, source: SourceId) -> bool {
