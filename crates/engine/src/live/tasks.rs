@@ -79,3 +79,44 @@ impl Tasks {
         self.ended.close();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    async fn next(tasks: &mut Tasks) -> Event {
+        let mut ended = Vec::new();
+        tasks.ended(&mut ended, 1).await;
+        ended.remove(0).event
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_an_end_like_others_and_no_task_outlives_its_listener() {
+        let mut tasks = Tasks::new();
+        tasks.spawn(Work::Probe(ProbeId(1)), async { panic!("a bug") });
+        let reason = "none".to_owned();
+        tasks.spawn(Work::Probe(ProbeId(2)), async { Event::Dropped { probe: ProbeId(2), reason }.into() });
+        assert!(
+            matches!(next(&mut tasks).await, Event::Crashed { probe: ProbeId(1), reason } if reason == "a bug")
+        );
+        assert!(matches!(next(&mut tasks).await, Event::Dropped { probe: ProbeId(2), .. }));
+        assert_eq!(tasks.len(), 0);
+
+        let mut released = Vec::new();
+        for number in 0..2 {
+            let (hold, release) = oneshot::channel::<()>();
+            released.push(release);
+            tasks.spawn(Work::Probe(ProbeId(number)), async move {
+                let _hold = hold;
+                std::future::pending().await
+            });
+        }
+        assert_eq!(tasks.len(), 2);
+        tasks.abandon();
+        assert!(released.remove(0).await.is_err(), "abandoned");
+        drop(tasks);
+        assert!(released.remove(0).await.is_err(), "dropped");
+    }
+}

@@ -307,6 +307,30 @@ async fn an_edit_counts_from_the_next_look_on_whatever_is_recalled_of_the_last_o
 }
 
 #[tokio::test]
+async fn a_page_without_validators_that_stayed_the_same_often_is_still_seen_to_change() {
+    let (shelf, server) = (shelf(), Server::start().await);
+    server.put("/page", "200 OK", "<p>One</p>");
+    let engine = Engine::start(shelf.store.clone(), hasty()).await.unwrap();
+    let handle = engine.handle();
+    let source = handle.add_source(page(server.url("/page"))).await.unwrap().id;
+    until_well(&shelf, source).await;
+    let mut told = Cursor::START;
+    for body in ["<p>Two</p>", "<p>Three</p>", "<p>Four</p>"] {
+        let before = handle.figures();
+        // As often as it takes to know the body again without hashing it, and once more.
+        for n_looks in 1..=3 {
+            handle.probe_now(source).await.unwrap();
+            until("another look", || handle.figures().unchanged >= before.unchanged + n_looks).await;
+        }
+        server.put("/page", "200 OK", body);
+        handle.probe_now(source).await.unwrap();
+        told = next_cursor(&handle, told).await;
+    }
+    engine.stop().await.unwrap();
+    assert_eq!(n_changes(&*shelf.store), 3);
+}
+
+#[tokio::test]
 async fn another_site_is_asked_for_its_rules_before_a_redirect_is_followed_there() {
     let (shelf, server, other) = (shelf(), Server::start().await, Server::start().await);
     server.put("/old", &format!("302 Found\r\nLocation: {}", other.url("/new")), "");

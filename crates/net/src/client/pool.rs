@@ -104,12 +104,14 @@ impl Stock {
     }
 
     fn drop_oldest(&mut self) {
-        let oldest =
-            self.kept.iter().filter_map(|(target, kept)| Some((kept.first()?.since, target.clone())));
-        if let Some((_, target)) = oldest.min() {
-            self.kept.entry(target).and_modify(|kept| drop(kept.remove(0)));
+        let oldest = self.kept.iter().filter_map(|(target, kept)| Some((kept.first()?.since, target))).min();
+        let Some(target) = oldest.map(|(_, target)| target.clone()) else { return };
+        if let Some(kept) = self.kept.get_mut(&target) {
+            kept.remove(0);
+            if kept.is_empty() {
+                self.kept.remove(&target);
+            }
         }
-        self.kept.retain(|_, kept| !kept.is_empty());
     }
 }
 
