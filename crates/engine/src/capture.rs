@@ -136,12 +136,20 @@ pub enum Step<'f> {
     Read(&'f Fetched),
 }
 
-/// Judges an answer that came at `at` as far as that goes without reading it. `is_last_body`: whether it is known already
-/// that its body is the last one again.
+/// What is known of a body before it is hashed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Body {
+    /// It is the last one again.
+    Last,
+    /// Nothing.
+    Any,
+}
+
+/// Judges an answer that came at `at` as far as that goes without reading it.
 pub fn first_step<'f>(
     job: &Job,
     answer: &'f Result<Fetched, dunlin_net::Error>,
-    is_last_body: bool,
+    body: Body,
     at: Time,
 ) -> Step<'f> {
     let courtesy = politeness::Outcome::of(answer);
@@ -153,7 +161,7 @@ pub fn first_step<'f>(
         return Step::Done(Box::new(failure::of_status(job, fetched, fault, courtesy, at)));
     }
     let is_same = || Some(ContentHash::of(&fetched.body).0) == job.look.hash;
-    if fetched.is_unchanged() || is_last_body || is_same() {
+    if fetched.is_unchanged() || body == Body::Last || is_same() {
         return Step::Done(Box::new(unchanged(job, fetched, courtesy, at)));
     }
     Step::Read(fetched)

@@ -6,7 +6,7 @@ use dunlin_core::{Fault, Time};
 use dunlin_net::Fetched;
 use dunlin_store::Store;
 
-use crate::capture::{self, Errand, Failure, Job, Previous, Step, Taken};
+use crate::capture::{self, Body, Errand, Failure, Job, Previous, Step, Taken};
 use crate::memory::{self, Memory};
 use crate::recipe::understand;
 use crate::{Error, Settings};
@@ -28,7 +28,7 @@ pub(crate) fn digest(
     answer: &Result<Fetched, dunlin_net::Error>,
     at: Time,
 ) -> Result<Taken, Error> {
-    match capture::first_step(&job, answer, false, at) {
+    match capture::first_step(&job, answer, Body::Any, at) {
         Step::Done(taken) => Ok(*taken),
         Step::Read(fetched) => read(store, settings, job, fetched, at),
     }

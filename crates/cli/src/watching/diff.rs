@@ -46,12 +46,27 @@ struct Told<'r> {
     text: &'r str,
 }
 
+/// The version, if it is one of `source`: another one is read in another way.
+fn of_source(
+    source: &SourceRecord,
+    (its_source, version): (SourceRecord, VersionRecord),
+) -> Result<VersionRecord, Failure> {
+    if its_source.id == source.id {
+        return Ok(version);
+    }
+    let (id, other) = (version.id, its_source.id);
+    Err(Failure::input(format!(
+        "version {id} is of source {other}, not {} (compare versions of one source)",
+        source.id
+    )))
+}
+
 impl Diff {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         let backend = self.reach.open(Access::Read)?;
         let (source, version) = find_version(&*backend, &self.what)?;
         let before = match &self.against {
-            Some(against) => Some(find_version(&*backend, against)?.1),
+            Some(against) => Some(of_source(&source, find_version(&*backend, against)?)?),
             None => version_before(&*backend, &version)?,
         };
         let old = before.as_ref().map(|before| text(&*backend, &source, before)).transpose()?;

@@ -41,6 +41,13 @@ fn a_service_and_its_data_directory_say_the_same() {
         tail.line_with("\"cursor\"");
     }
     assert_eq!(tail.end().0, Some(0));
+    let five = desk.json("changes --data data --json --limit 5");
+    let (first, five) = (first_of(&five, "changes"), five["changes"].as_array().unwrap());
+    let other = five.iter().find(|change| change["source"] != first["source"]).unwrap();
+    let refused =
+        desk.run(&format!("diff v{} --against v{} --data data", first["version"], other["version"]));
+    assert_eq!(refused.code, 2);
+    assert!(refused.stderr.contains("compare versions of one source"), "{}", refused.stderr);
 
     // Written through the service: paused, so that nobody is asked.
     assert_eq!(desk.run("token create laptop --data data").code, 0);

@@ -14,7 +14,7 @@ use url::Url;
 
 use super::recent::Recalled;
 use crate::Settings;
-use crate::capture::{Errand, Failure, Job, Step, first_step, given_up};
+use crate::capture::{Body, Errand, Failure, Job, Step, first_step, given_up};
 use crate::control::{Event, Leg};
 use crate::handle::wall_clock;
 use crate::probe::{digest, prepare, read};
@@ -93,9 +93,9 @@ impl Fetching {
         let at = wall_clock();
         let is_small = answer.as_ref().map_or(true, |fetched| fetched.body.len() <= HASHED_AT_ONCE);
         let print = answer.as_ref().ok().filter(|_| is_small).and_then(|fetched| self.print(fetched));
-        let is_last_body = print.is_some() && print == last_print;
+        let body = if print.is_some() && print == last_print { Body::Last } else { Body::Any };
         // Most answers are nothing new, and it takes microseconds to see that: less than another thread does.
-        if is_small && let Step::Done(taken) = first_step(&job, &answer, is_last_body, at) {
+        if is_small && let Step::Done(taken) = first_step(&job, &answer, body, at) {
             let next = Recalled::after(job.checked, Some(job.flicker), print.or(last_print), &taken);
             return Done { event: Event::Taken(taken), next };
         }
