@@ -24,7 +24,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dunlin_core::Time;
-use dunlin_net::politeness::{Address, PlaceState, Politeness};
+use dunlin_net::politeness::{PlaceState, PlacedUrl, Politeness};
 use dunlin_net::robots::RobotsCache;
 use dunlin_net::{Error as NetError, Fetched, Onward};
 use dunlin_sched::model::Seen;
@@ -154,7 +154,7 @@ struct Flight {
     id: SourceId,
     host: HostIdx,
     /// What is asked now, or was asked last.
-    leg: Arc<Address>,
+    leg: Arc<PlacedUrl>,
     /// Where it was led, if it was: `leg` is there then, and not where the source is.
     onward: Option<Box<Onward>>,
     /// What to tell the watch once it is written.
@@ -328,11 +328,6 @@ impl Control {
     /// How many probes are under way.
     pub fn n_under_way(&self) -> usize {
         self.flights.len()
-    }
-
-    /// Whether a probe is.
-    pub fn is_under_way(&self, probe: ProbeId) -> bool {
-        self.flights.contains_key(&probe)
     }
 
     /// Counters and gauges.

@@ -34,6 +34,7 @@ use crate::request::Request;
 use crate::resolve::{Resolve, SystemResolver};
 use crate::shown::ShownUrl;
 use arriving::Arriving;
+pub(crate) use connection::MAX_HEADER_LINES;
 use connection::{Ask, Connection};
 pub(crate) use content::Content;
 use content::{Encoding, Reading};

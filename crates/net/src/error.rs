@@ -181,7 +181,10 @@ pub enum Error {
         onward: Box<Onward>,
     },
     /// Status line and headers over their limit.
-    #[error("{host}: headers of more than {limit} bytes (raise limits.head if they are legitimate)")]
+    #[error(
+        "{host}: headers of more than {limit} bytes or {} lines (raise limits.head if the bytes are legitimate)",
+        crate::client::MAX_HEADER_LINES
+    )]
     HeadTooLarge {
         /// The host.
         host: String,

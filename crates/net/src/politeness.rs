@@ -22,7 +22,7 @@ use dunlin_core::Time;
 pub use outcome::Outcome;
 pub use place::PlaceState;
 use scope::Number;
-pub use scope::{Address, Scope};
+pub use scope::{PlacedUrl, Scope};
 
 /// How polite to be. The defaults suit a stranger's site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,7 +126,7 @@ impl Politeness {
     ///
     /// A clock that was set back is noticed here: a wait begins anew from `now` rather than lasting until the
     /// old time comes round again.
-    pub fn may_fetch(&mut self, url: &Address, now: Time) -> MayFetch {
+    pub fn may_fetch(&mut self, url: &PlacedUrl, now: Time) -> MayFetch {
         let rules = self.rules;
         let mut latest: Option<(Time, Reason)> = None;
         let mut hold = |until: Time, reason| {
@@ -159,7 +159,7 @@ impl Politeness {
 
     /// What keeps everything at the place of `url` from being fetched at `now`, whatever holds back `url` itself.
     /// Requests under way do not count.
-    pub fn place_hold(&mut self, url: &Address, now: Time) -> Option<(Time, Reason)> {
+    pub fn place_hold(&mut self, url: &PlacedUrl, now: Time) -> Option<(Time, Reason)> {
         let rules = self.rules;
         let resumed = self.free_after_resuming(now).filter(|until| *until > now);
         let mut latest = resumed.map(|until| (until, Reason::Gap));
@@ -182,14 +182,14 @@ impl Politeness {
 
     /// A request for `url` begins. It counts as under way until [`Politeness::finished`], which has to be called
     /// for it whatever happens.
-    pub fn started(&mut self, url: &Address, now: Time) {
+    pub fn started(&mut self, url: &PlacedUrl, now: Time) {
         let place = self.place(self.rules.scope, url);
         place.in_flight = place.in_flight.saturating_add(1);
         place.use_at(now);
     }
 
     /// A request for `url` ended, with this outcome.
-    pub fn finished(&mut self, url: &Address, outcome: Outcome, now: Time) {
+    pub fn finished(&mut self, url: &PlacedUrl, outcome: Outcome, now: Time) {
         let place = self.place(self.rules.scope, url);
         place.in_flight = place.in_flight.saturating_sub(1);
         place.use_at(now);
@@ -215,15 +215,15 @@ impl Politeness {
         }
     }
 
-    fn fail(&mut self, scope: Scope, url: &Address, wish: Option<Duration>, now: Time) {
+    fn fail(&mut self, scope: Scope, url: &PlacedUrl, wish: Option<Duration>, now: Time) {
         let rules = self.rules;
-        let seed = backoff::seed_of(self.seed, &scope.key(url));
+        let seed = backoff::seed_of(self.seed, &scope.key(url.url()));
         self.place(scope, url).fail(&rules, wish, seed, now);
     }
 
     /// Keeps requests to the place of `url` at least `gap` apart, as its robots.txt or its owner asks; `None`
     /// goes back to the rules. A gap shorter than the rules' has no effect.
-    pub fn set_gap(&mut self, url: &Address, gap: Option<Duration>) {
+    pub fn set_gap(&mut self, url: &PlacedUrl, gap: Option<Duration>) {
         let scope = self.rules.scope;
         if gap.is_some() || self.known(scope, url).is_some() {
             let longest = self.rules.longest_wait;
@@ -235,12 +235,12 @@ impl Politeness {
 
     /// What is to be stored of what concerns `url`, by name of place: all but when a place was last asked, which the
     /// next run need not know if it calls [`Politeness::resume`].
-    pub fn to_store<'a>(&'a self, url: &'a Address) -> impl Iterator<Item = (&'a str, &'a PlaceState)> {
+    pub fn to_store<'a>(&'a self, url: &'a PlacedUrl) -> impl Iterator<Item = (&'a str, &'a PlaceState)> {
         self.concerning(url).filter(|(_, place)| place.is_worth_storing)
     }
 
     /// What is known that concerns `url`, by name of place.
-    pub fn concerning<'a>(&'a self, url: &'a Address) -> impl Iterator<Item = (&'a str, &'a PlaceState)> {
+    pub fn concerning<'a>(&'a self, url: &'a PlacedUrl) -> impl Iterator<Item = (&'a str, &'a PlaceState)> {
         let scopes = self.scopes();
         let once = (0..scopes.len()).filter(move |n| !scopes[..*n].contains(&scopes[*n]));
         once.filter_map(move |n| self.places.get(&url.number(scopes[n])))
@@ -280,12 +280,12 @@ impl Politeness {
         names
     }
 
-    fn place(&mut self, scope: Scope, url: &Address) -> &mut PlaceState {
-        let new = || Place { name: scope.key(url), state: PlaceState::default() };
+    fn place(&mut self, scope: Scope, url: &PlacedUrl) -> &mut PlaceState {
+        let new = || Place { name: scope.key(url.url()), state: PlaceState::default() };
         &mut self.places.entry(url.number(scope)).or_insert_with(new).state
     }
 
-    fn known(&mut self, scope: Scope, url: &Address) -> Option<&mut PlaceState> {
+    fn known(&mut self, scope: Scope, url: &PlacedUrl) -> Option<&mut PlaceState> {
         self.places.get_mut(&url.number(scope)).map(|place| &mut place.state)
     }
 

@@ -29,7 +29,8 @@ pub trait Store: Send + Sync {
     fn remove_source(&self, id: SourceId) -> Result<(), Error>;
 
     /// Stores captures in the order given, each as a whole or not at all, whatever becomes of the others; the
-    /// answers are in the same order. See [`Capture`].
+    /// answers are in the same order. Shared, because whoever records them keeps them until they are stored. See
+    /// [`Capture`].
     fn record_captures(&self, captures: Vec<Arc<Capture>>) -> Vec<Result<Recorded, Error>>;
     /// Stores one capture, as a whole or not at all.
     fn record_capture(&self, capture: Capture) -> Result<Recorded, Error> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dunlin_core::{Fault, Time};
-use dunlin_net::politeness::{self, Address, MayFetch};
+use dunlin_net::politeness::{self, MayFetch, PlacedUrl};
 use dunlin_net::robots::RobotsVerdict;
 use dunlin_sched::watch::{Choice, HostIdx, Input, Reason};
 use dunlin_store::{Capture, Outcome, ProbeId, SourceId};
@@ -24,7 +24,7 @@ pub(super) enum Permission {
     /// Not before this time; others of its host may.
     Waits(Time),
     /// This robots.txt has to be read first.
-    AskRobots(Address),
+    AskRobots(PlacedUrl),
     /// Not before this time, when robots.txt will be asked for again.
     Forbidden(Time),
 }
@@ -77,13 +77,16 @@ impl Control {
         while let Some((until, probe)) = self.delayed.first().copied().filter(|(until, _)| *until <= now) {
             self.delayed.remove(&(until, probe));
             let Some(flight) = self.flights.get(&probe) else { continue };
-            if flight.onward.is_some() && !self.room_is_shut(now) {
+            let (leg, is_led) = (Arc::clone(&flight.leg), flight.onward.is_some());
+            if self.room_is_shut(now) {
+                self.turn_back(now, probe);
+                continue;
+            }
+            if is_led {
                 self.go_on(now, probe, commands);
                 continue;
             }
-            let leg = Arc::clone(&flight.leg);
             match self.permission(now, &leg) {
-                _ if self.room_is_shut(now) => self.turn_back(now, probe),
                 Permission::Go => self.launch(now, probe, commands),
                 Permission::HostWaits(until) if until.since(now) <= PATIENCE => {
                     self.delayed.insert((until, probe));
@@ -94,24 +97,26 @@ impl Control {
         }
     }
 
-    /// Ends a probe for which nothing was asked but robots.txt.
+    /// Ends a probe that has not come to where its answer is: it counts as not made.
     pub(super) fn turn_back(&mut self, now: Time, probe: ProbeId) {
         let Some(flight) = self.flights.remove(&probe) else { return };
         if let Some(source) = self.sources.same(flight.choice.source, flight.id) {
             let address = source.address.clone();
             self.give_back(now, &flight.choice);
-            address.iter().for_each(|address| self.hold(now, flight.host, address));
+            if let Some(address) = address {
+                self.hold(now, flight.host, &address);
+            }
             self.settle(now, flight.choice.source, flight.id);
         }
     }
 
-    pub(super) fn permission(&mut self, now: Time, url: &Address) -> Permission {
-        let verdict = self.robots.as_ref().map(|robots| robots.verdict(url, now));
+    pub(super) fn permission(&mut self, now: Time, url: &PlacedUrl) -> Permission {
+        let verdict = self.robots.as_ref().map(|robots| robots.verdict(url.url(), now));
         match verdict {
             Some(RobotsVerdict::Unknown { robots_txt }) => return Permission::AskRobots(robots_txt.into()),
             Some(RobotsVerdict::Unreachable { until }) => return Permission::HostWaits(until),
             Some(RobotsVerdict::Forbidden) => {
-                let known = self.robots.as_ref().and_then(|robots| robots.known_until(url));
+                let known = self.robots.as_ref().and_then(|robots| robots.known_until(url.url()));
                 return Permission::Forbidden(known.unwrap_or(now.plus(self.settings.longest_gap)));
             }
             Some(RobotsVerdict::Allowed { .. }) | None => {}
@@ -142,7 +147,7 @@ impl Control {
     }
 
     /// Counts a probe as under way.
-    fn take_off(&mut self, choice: &Choice, id: SourceId, leg: Arc<Address>, host: HostIdx) -> ProbeId {
+    fn take_off(&mut self, choice: &Choice, id: SourceId, leg: Arc<PlacedUrl>, host: HostIdx) -> ProbeId {
         let probe = self.new_probe();
         if let Some(source) = self.sources.get_mut(choice.source) {
             source.under_way = Some(probe);
@@ -177,7 +182,7 @@ impl Control {
     pub(super) fn launch_leg(&mut self, now: Time, probe: ProbeId, commands: &mut Vec<Command>) {
         let Some(flight) = self.flights.get(&probe) else { return };
         self.politeness.started(&flight.leg, now);
-        let rules = self.robots.as_ref().and_then(|robots| robots.robots(&flight.leg).cloned());
+        let rules = self.robots.as_ref().and_then(|robots| robots.robots(flight.leg.url()).cloned());
         let leg = Leg { onward: flight.onward.clone(), rules };
         let last_look = self.sources.get(flight.choice.source).and_then(|source| source.last_look);
         commands.push(Command::Probe { errand: Errand { probe, source: flight.id, last_look }, leg });

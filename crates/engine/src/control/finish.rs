@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dunlin_core::{Fault, SourceIdx, Time};
-use dunlin_net::politeness::{self, Address, MayFetch};
+use dunlin_net::politeness::{self, MayFetch, PlacedUrl};
 use dunlin_sched::model::{Look, Seen};
 use dunlin_sched::watch::Input;
 use dunlin_store::{Capture, Health, Outcome, ProbeId, Recorded, Repeated, SourceState};
@@ -64,12 +64,12 @@ impl Control {
         let Some(flight) = self.flights.get(&probe) else { return };
         let (leg, own_host) = (Arc::clone(&flight.leg), flight.onward.is_none().then_some(flight.host));
         self.politeness.finished(&leg, courtesy, now);
-        let host = own_host.unwrap_or_else(|| self.host_of(now, &leg));
+        let host = own_host.unwrap_or_else(|| self.host_of(now, leg.url()));
         self.hold(now, host, &leg);
     }
 
     /// What a failure means for the next attempt.
-    fn failure(&mut self, now: Time, failure: &Failure, failures: u32, url: &Address) -> Ending {
+    fn failure(&mut self, now: Time, failure: &Failure, failures: u32, url: &PlacedUrl) -> Ending {
         self.count_failure(failure.fault);
         let rules = self.settings.politeness;
         if failure.fault == Fault::Ours {
@@ -230,7 +230,7 @@ impl Control {
     }
 
     /// What is to be stored about the places that `url` concerns.
-    pub(super) fn remembered(&self, url: &Address) -> Vec<dunlin_store::Politeness> {
+    pub(super) fn remembered(&self, url: &PlacedUrl) -> Vec<dunlin_store::Politeness> {
         let stored = |(scope, state): (&str, &politeness::PlaceState)| {
             let state = postcard::to_allocvec(state).ok()?;
             Some(dunlin_store::Politeness { scope: scope.to_owned(), state })

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dunlin_core::Time;
-use dunlin_net::politeness::{self, Address};
+use dunlin_net::politeness::{self, PlacedUrl};
 use dunlin_sched::watch::{HostIdx, HostTerms, Input};
 use dunlin_store::ProbeId;
 use url::Url;
@@ -96,7 +96,7 @@ impl Control {
     }
 
     /// Tells the watch until when the place of `url` is to be left alone, if it is.
-    pub(super) fn hold(&mut self, now: Time, host: HostIdx, url: &Address) {
+    pub(super) fn hold(&mut self, now: Time, host: HostIdx, url: &PlacedUrl) {
         if let Some((until, _)) = self.politeness.place_hold(url, now) {
             self.hold_until(now, host, until);
         }
@@ -113,14 +113,15 @@ impl Control {
         let Some(flight) = self.flights.get(&probe).filter(|_| way.len() > 1) else { return Vec::new() };
         let scope = self.settings.politeness.scope;
         let hops = flight.onward.iter().flat_map(|onward| onward.hops()).map(|hop| &hop.from);
-        let mut counted: BTreeSet<String> = hops.chain([&**flight.leg]).map(|url| scope.key(url)).collect();
+        let mut counted: BTreeSet<String> =
+            hops.chain([flight.leg.url()]).map(|url| scope.key(url)).collect();
         let mut to_store = Vec::new();
         for url in way {
             let place = scope.key(url);
             if counted.contains(&place) {
                 continue;
             }
-            let address = Address::from(url.clone());
+            let address = PlacedUrl::from(url.clone());
             self.politeness.started(&address, now);
             self.politeness.finished(&address, politeness::Outcome::Abandoned, now);
             if let Some(host) = self.hosts.by_place.get(place.as_str()).copied() {

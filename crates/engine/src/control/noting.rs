@@ -75,7 +75,7 @@ impl Control {
         source.is_unnoted = false;
         self.noting.ready.extend(learned_note(&learned).map(|note| (source.id, note)));
         if let Plan::Watch(known) | Plan::Pause(known) = &mut joining.plan
-            && source.address.as_ref().is_some_and(|address| known.url == ***address)
+            && source.address.as_ref().is_some_and(|address| known.url == *address.url())
             && known.last_look.is_some_and(|last| Some(last) < learned.last_look)
         {
             (known.last_look, known.model) = (learned.last_look, learned.model);

@@ -76,7 +76,7 @@ impl Control {
                 (Fault::User, "robots.txt of that site forbids it (ask its owner)", until)
             }
         };
-        let failure = Failure::new(fault, format!("it redirects to {}: {why}", ShownUrl::of(&url)));
+        let failure = Failure::new(fault, format!("it redirects to {}: {why}", ShownUrl::of(url.url())));
         self.fail_unasked(now, probe, &failure, until, commands);
     }
 }

@@ -2,11 +2,10 @@
 //! gap. It is no probe; but a probe waits for it, so there are never more of them than the budget grants probes.
 
 use dunlin_core::{Fault, Time};
-use dunlin_net::politeness::{Address, MayFetch, Outcome};
+use dunlin_net::politeness::{MayFetch, Outcome, PlacedUrl};
 use dunlin_net::robots::{RobotsVerdict, SiteState};
 use dunlin_net::{Error as NetError, Fetched, ShownUrl};
 use dunlin_store::ProbeId;
-use url::Url;
 
 use super::{Command, Control, Write};
 use crate::capture::Failure;
@@ -35,8 +34,8 @@ pub(super) fn site_name(site: &str) -> String {
 
 impl Control {
     /// Until when a robots.txt cannot be asked for, if it cannot. One that is on the way can be waited for.
-    pub(super) fn robots_held(&mut self, now: Time, robots_txt: &Address) -> Option<Time> {
-        if self.asking_robots.contains_key(robots_txt.as_str()) {
+    pub(super) fn robots_held(&mut self, now: Time, robots_txt: &PlacedUrl) -> Option<Time> {
+        if self.asking_robots.contains_key(robots_txt.url().as_str()) {
             return None;
         }
         match self.politeness.may_fetch(robots_txt, now) {
@@ -50,26 +49,26 @@ impl Control {
         &mut self,
         now: Time,
         probe: ProbeId,
-        robots_txt: &Address,
+        robots_txt: &PlacedUrl,
         commands: &mut Vec<Command>,
     ) {
-        if let Some(waiting) = self.asking_robots.get_mut(robots_txt.as_str()) {
+        if let Some(waiting) = self.asking_robots.get_mut(robots_txt.url().as_str()) {
             waiting.push(probe);
             return;
         }
         self.politeness.started(robots_txt, now);
-        self.asking_robots.insert(robots_txt.to_string(), vec![probe]);
+        self.asking_robots.insert(robots_txt.url().to_string(), vec![probe]);
         self.figures.robots += 1;
-        commands.push(Command::FetchRobots { url: Url::clone(robots_txt) });
+        commands.push(Command::FetchRobots { url: robots_txt.url().clone() });
     }
 
     /// Asking has panicked: the probes that waited for it have crashed.
-    pub(super) fn robots_lost(&mut self, now: Time, url: &Address, commands: &mut Vec<Command>) {
-        self.politeness.finished(url, Outcome::OurTrouble, now);
-        let until = self.politeness.place_hold(url, now).map_or(now, |(until, _)| until);
+    pub(super) fn robots_lost(&mut self, now: Time, placed: &PlacedUrl, commands: &mut Vec<Command>) {
+        self.politeness.finished(placed, Outcome::OurTrouble, now);
+        let until = self.politeness.place_hold(placed, now).map_or(now, |(until, _)| until);
         let failure =
             Failure::new(Fault::Ours, "internal error while asking for robots.txt (please report this)");
-        for probe in self.asking_robots.remove(url.as_str()).unwrap_or_default() {
+        for probe in self.asking_robots.remove(placed.url().as_str()).unwrap_or_default() {
             self.fail_unasked(now, probe, &failure, until, commands);
         }
     }
@@ -77,12 +76,13 @@ impl Control {
     pub(super) fn robots_answered(
         &mut self,
         now: Time,
-        url: &Address,
+        placed: &PlacedUrl,
         answer: &Result<Fetched, NetError>,
         commands: &mut Vec<Command>,
     ) {
+        let url = placed.url();
         let waiting = self.asking_robots.remove(url.as_str()).unwrap_or_default();
-        self.politeness.finished(url, Outcome::of(answer), now);
+        self.politeness.finished(placed, Outcome::of(answer), now);
         match answer {
             Err(error) if error.fault() == Fault::Ours => self.trouble.ours(now, &error.to_string()),
             _ => self.trouble.fine(),
@@ -92,9 +92,9 @@ impl Control {
         let verdict = robots.verdict(url, now);
         let delay = robots.robots(url).and_then(|robots| robots.crawl_delay());
         let site = robots.to_store(url);
-        self.politeness.set_gap(url, delay);
-        self.store_site(url, site, commands);
-        let free = self.politeness.place_hold(url, now).map_or(now, |(until, _)| until);
+        self.politeness.set_gap(placed, delay);
+        self.store_site(placed, site, commands);
+        let free = self.politeness.place_hold(placed, now).map_or(now, |(until, _)| until);
         let host = self.host_of(now, url);
         let RobotsVerdict::Unreachable { until } = verdict else {
             self.hold_until(now, host, free);
@@ -120,8 +120,8 @@ impl Control {
     }
 
     /// Has it stored what a site asks, and until when it is left alone: the next run need not ask it again.
-    fn store_site(&self, url: &Address, site: Option<(String, SiteState)>, commands: &mut Vec<Command>) {
-        let mut to_store = self.remembered(url);
+    fn store_site(&self, placed: &PlacedUrl, site: Option<(String, SiteState)>, commands: &mut Vec<Command>) {
+        let mut to_store = self.remembered(placed);
         to_store.extend(site.map(|(site, state)| {
             let written = postcard::to_allocvec(&state).ok().filter(|bytes| bytes.len() <= MAX_STORED);
             dunlin_store::Politeness { scope: site_name(&site), state: written.unwrap_or_default() }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use dunlin_core::{SourceIdx, Time};
-use dunlin_net::politeness::Address;
+use dunlin_net::politeness::PlacedUrl;
 use dunlin_sched::watch::{Input, Terms};
 use dunlin_store::{ProbeId, SourceId, SourceState};
 
@@ -18,7 +18,7 @@ pub(super) struct Source {
     pub(super) id: SourceId,
     /// Nothing when what is stored makes no sense. Parsed, because a probe needs it so, and parsing costs as much as the
     /// rest of a decision.
-    pub(super) address: Option<Arc<Address>>,
+    pub(super) address: Option<Arc<PlacedUrl>>,
     pub(super) terms: Option<Terms>,
     pub(super) state: SourceState,
     pub(super) last_look: Option<Time>,
@@ -195,7 +195,7 @@ impl Control {
             let same = source.address.clone();
             next.state = source.state.clone();
             if let Plan::Watch(known) | Plan::Pause(known) = &mut next.plan
-                && same.is_some_and(|same| known.url == **same)
+                && same.is_some_and(|same| known.url == *same.url())
             {
                 (known.last_look, known.not_before, known.failures) = look;
                 if let Some(model) = self.watch.watch().model(index) {

@@ -1,16 +1,16 @@
 //! One probe from the store's words to a finished capture, as a task. A panic in it ends this task and nothing else.
 
-use std::hash::BuildHasher as _;
+use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 
 use dunlin_core::Fault;
 use dunlin_net::robots::MAX_BYTES;
 use dunlin_net::{Client, Error as NetError, Fetched, Request};
 use dunlin_store::Store;
-use foldhash::quality::RandomState;
 use tokio::sync::Semaphore;
 use tokio::task::{JoinError, spawn_blocking};
 use url::Url;
+use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use super::recent::Recalled;
 use crate::Settings;
@@ -43,8 +43,8 @@ pub(super) struct Fetching {
     client: Client,
     /// Reading pages takes a processor each; more at a time than there are only costs memory.
     readers: Arc<Semaphore>,
-    /// Makes prints of bodies, for this run only.
-    prints: RandomState,
+    /// Of the prints of bodies: another one in every run, so that nobody can choose bodies that are taken for one another.
+    seed: u64,
 }
 
 impl Fetching {
@@ -55,7 +55,7 @@ impl Fetching {
             settings,
             client,
             readers: Arc::new(Semaphore::new(n_readers)),
-            prints: RandomState::default(),
+            seed: RandomState::new().hash_one(()),
         }
     }
 
@@ -116,10 +116,9 @@ impl Fetching {
         }
     }
 
-    /// Tells a body from others: several times faster than its hash, but not for whoever could choose bodies to be taken
-    /// for one another, which is why it is another one in every run.
-    fn print(&self, fetched: &Fetched) -> Option<u64> {
-        (!fetched.is_unchanged()).then(|| self.prints.hash_one(&*fetched.body))
+    /// Tells a body from others, several times faster than its hash does.
+    fn print(&self, fetched: &Fetched) -> Option<u128> {
+        (!fetched.is_unchanged()).then(|| xxh3_128_with_seed(&fetched.body, self.seed))
     }
 
     pub(super) async fn robots(self, url: Url) -> Done {
@@ -130,7 +129,7 @@ impl Fetching {
 }
 
 /// What a task said when it panicked.
-pub(super) fn message_of(error: JoinError) -> String {
+fn message_of(error: JoinError) -> String {
     match error.try_into_panic() {
         Ok(panic) => crate::probe::panic_message(&*panic),
         Err(_) => "it was cancelled".to_owned(),

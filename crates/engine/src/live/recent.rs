@@ -1,8 +1,8 @@
 //! What the store has about the sources that were looked at last, so that the next look need not read it again. Bounded;
 //! what is not here is read from the store, which stays the truth.
 //!
-//! Invariant: what is here is what is stored. A source is taken out for its probe, and comes back only when what the
-//! probe brought is written and nobody has edited or removed the source meanwhile.
+//! Invariant: what is handed out is what is stored. A source is taken out for its probe, and rests here again only when
+//! what the probe brought is written and nobody has edited or removed the source meanwhile.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -25,8 +25,8 @@ pub(super) struct Recalled {
     pub(super) checked: Arc<Checked>,
     pub(super) look: LookNote,
     pub(super) flicker: Flicker,
-    /// Of the last body, if it was seen to be the one before.
-    pub(super) print: Option<u64>,
+    /// Of a body whose hash is the one in `look`, once such a body has come again.
+    pub(super) print: Option<u128>,
 }
 
 impl Recalled {
@@ -35,7 +35,7 @@ impl Recalled {
     pub(super) fn after(
         checked: Arc<Checked>,
         flicker: Option<Flicker>,
-        print: Option<u64>,
+        print: Option<u128>,
         taken: &Taken,
     ) -> Option<Box<Self>> {
         let flicker = flicker_in(&taken.capture.notes).or(flicker)?;
@@ -46,24 +46,34 @@ impl Recalled {
     }
 
     fn n_bytes(&self) -> usize {
-        self.checked.url.as_str().len() + self.flicker.n_fingerprints() * size_of::<u64>()
+        let Checked { url, recipe, .. } = &*self.checked;
+        let validators = [&self.look.validators.etag, &self.look.validators.last_modified];
+        let n_said = validators.into_iter().flatten().map(String::len).sum::<usize>();
+        let n_headers = recipe.headers.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>();
+        url.as_str().len() + n_headers + n_said + self.flicker.n_fingerprints() * size_of::<u64>()
     }
 }
 
-/// What is held of a source.
+/// Where a source is.
+#[derive(Debug)]
+enum Place {
+    /// With this probe, which may have left something that is not written yet.
+    Out(ProbeId, Option<Box<Recalled>>),
+    /// Here.
+    Resting(Box<Recalled>),
+}
+
+/// What is held of a source, and how many bytes that takes, about.
 #[derive(Debug)]
 struct Held {
-    /// The probe that has it, until what that brought is written.
-    out: Option<ProbeId>,
-    /// What the next probe begins with, once none has it.
-    recalled: Option<Box<Recalled>>,
+    place: Place,
     n_bytes: usize,
 }
 
 impl Held {
-    fn new(probe: ProbeId, recalled: Option<Box<Recalled>>) -> Self {
-        let n_bytes = BYTES_PER_SOURCE + recalled.as_ref().map_or(0, |recalled| recalled.n_bytes());
-        Self { out: Some(probe), recalled, n_bytes }
+    fn with(probe: ProbeId, left: Option<Box<Recalled>>) -> Self {
+        let n_bytes = BYTES_PER_SOURCE + left.as_ref().map_or(0, |left| left.n_bytes());
+        Self { place: Place::Out(probe, left), n_bytes }
     }
 }
 
@@ -78,21 +88,27 @@ pub(super) struct Recent {
 impl Recent {
     /// Takes a source out for a probe; what is known of it, if it was here.
     pub(super) fn take(&mut self, source: SourceId, probe: ProbeId) -> Option<Box<Recalled>> {
-        let before = self.put(source, Held::new(probe, None))?;
-        before.recalled.filter(|_| before.out.is_none())
+        match self.put(source, Held::with(probe, None))?.place {
+            Place::Resting(recalled) => Some(recalled),
+            Place::Out(..) => None,
+        }
     }
 
     /// Takes in what a probe will have left once that is written.
     pub(super) fn leave(&mut self, source: SourceId, probe: ProbeId, recalled: Box<Recalled>) {
-        if self.get_mut(source).is_some_and(|held| held.out == Some(probe)) {
-            self.put(source, Held::new(probe, Some(recalled)));
+        if matches!(self.place(source), Some(Place::Out(by, _)) if *by == probe) {
+            self.put(source, Held::with(probe, Some(recalled)));
         }
     }
 
     /// What a probe has brought is in the store.
     pub(super) fn written(&mut self, source: SourceId, probe: ProbeId) {
-        if let Some(held) = self.get_mut(source) {
-            held.out.take_if(|by| *by == probe);
+        if let Some(place) = self.place(source)
+            && let Place::Out(by, left) = place
+            && *by == probe
+            && let Some(recalled) = left.take()
+        {
+            *place = Place::Resting(recalled);
         }
     }
 
@@ -104,8 +120,9 @@ impl Recent {
         }
     }
 
-    fn get_mut(&mut self, source: SourceId) -> Option<&mut Held> {
-        self.young.get_mut(&source).or_else(|| self.old.get_mut(&source))
+    fn place(&mut self, source: SourceId) -> Option<&mut Place> {
+        let held = self.young.get_mut(&source).or_else(|| self.old.get_mut(&source));
+        held.map(|held| &mut held.place)
     }
 
     fn put(&mut self, source: SourceId, held: Held) -> Option<Held> {
@@ -136,7 +153,7 @@ mod tests {
     }
 
     fn is_here(recent: &mut Recent, source: SourceId) -> bool {
-        recent.get_mut(source).is_some_and(|held| held.out.is_none() && held.recalled.is_some())
+        matches!(recent.place(source), Some(Place::Resting(_)))
     }
 
     #[test]
@@ -163,12 +180,13 @@ mod tests {
     fn it_holds_so_much_and_the_latest() {
         let mut recent = Recent::default();
         let n_sources = (4 * GENERATION_BYTES / BYTES_PER_SOURCE) as u64;
-        let look = |recent: &mut Recent, number: u64| {
+        let look_at = |recent: &mut Recent, number: u64, recalled: Box<Recalled>| {
             let (source, probe) = (SourceId(number.cast_signed()), ProbeId(number));
             recent.take(source, probe);
-            recent.leave(source, probe, recalled());
+            recent.leave(source, probe, recalled);
             recent.written(source, probe);
         };
+        let look = |recent: &mut Recent, number: u64| look_at(recent, number, recalled());
         (0..n_sources).for_each(|number| look(&mut recent, number));
         let n_held = recent.young.len() + recent.old.len();
         assert!(n_held <= 2 * GENERATION_BYTES / BYTES_PER_SOURCE + 2, "{n_held}");
@@ -180,5 +198,10 @@ mod tests {
             is_here(&mut recent, second_last),
             "one that is looked at often takes no more room than others"
         );
+        let mut verbose = recalled();
+        verbose.look.validators.etag = Some("e".repeat(60_000));
+        (0..1000).for_each(|number| look_at(&mut recent, number, verbose.clone()));
+        let n_held = recent.young.len() + recent.old.len();
+        assert!(n_held <= 2 * GENERATION_BYTES / 60_000 + 2, "{n_held} with long validators");
     }
 }

@@ -6,12 +6,15 @@ use std::pin::pin;
 
 use dunlin_store::ProbeId;
 use futures_util::FutureExt as _;
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::{Receiver, Sender, channel};
 use url::Url;
 
 use super::fetching::Done;
 use crate::control::Event;
 use crate::probe::panic_message;
+
+/// Ends that wait to be heard of; tasks that find no room wait too.
+const ENDS: usize = 1024;
 
 /// What a task is for.
 #[derive(Debug)]
@@ -33,15 +36,14 @@ impl Work {
 /// The tasks under way.
 #[derive(Debug)]
 pub(super) struct Tasks {
-    /// Holds no more than there are tasks, and of those control allows only so many.
-    ended: UnboundedReceiver<Done>,
-    end: UnboundedSender<Done>,
+    ended: Receiver<Done>,
+    end: Sender<Done>,
     n_under_way: usize,
 }
 
 impl Tasks {
     pub(super) fn new() -> Self {
-        let (end, ended) = unbounded_channel();
+        let (end, ended) = channel(ENDS);
         Self { ended, end, n_under_way: 0 }
     }
 
@@ -62,7 +64,7 @@ impl Tasks {
                 biased;
                 ended = task => {
                     let done = ended.unwrap_or_else(|panic| work.lost(panic_message(&*panic)));
-                    let _ = end.send(done);
+                    let _ = end.send(done).await;
                 }
                 () = end.closed() => {}
             }

@@ -1,5 +1,5 @@
-//! The task that writes: takes what has come in while it was writing, writes it together, says what came of it, and tries
-//! again after a pause when the store cannot be written. Once nobody can send any more it tries one last time.
+//! The task that writes: takes what has come in while it was writing, or comes within a moment, writes it together, says
+//! what came of it, and tries again after a pause when the store cannot be written. Once nobody can send any more it tries one last time.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::writing::Backlog;
 
 /// How long to wait for more to write together: a commit costs much the same for one as for a hundred, and nobody notices
 /// a few milliseconds.
-const GATHERED: Duration = Duration::from_millis(2);
+const GATHER_FOR: Duration = Duration::from_millis(2);
 
 /// Runs until nobody can send any more. An error means that not all is written.
 pub(super) async fn run(
@@ -30,7 +30,7 @@ pub(super) async fn run(
                 None => return Ok(()),
             }
         }
-        tokio::time::sleep(GATHERED).await;
+        tokio::time::sleep(GATHER_FOR).await;
         while let Ok(write) = writes.try_recv() {
             backlog.push(write);
         }
@@ -47,7 +47,7 @@ pub(super) async fn run(
             return Err(Error::Unwritten);
         };
         backlog = returned;
-        if events.send(happened).await.is_err() {
+        if !happened.is_empty() && events.send(happened).await.is_err() {
             return if backlog.is_empty() { Ok(()) } else { Err(Error::Unwritten) };
         }
         if let Some(pause) = backlog.pause() {

@@ -16,6 +16,9 @@ use url::{Position, Url};
 use crate::error::Error;
 use crate::shown::ShownUrl;
 
+/// The most header lines in an answer. A line costs memory beyond its bytes.
+pub(crate) const MAX_HEADER_LINES: usize = 256;
+
 /// Something a request can be sent on. A task of its own drives the socket and ends when this is dropped.
 #[derive(Debug)]
 pub(super) enum Connection {
@@ -31,11 +34,11 @@ impl Connection {
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        // Of header lines hyper takes up to 100 without being told, for which it needs no memory of its own each time.
         let (sender, driver) = http1::Builder::new()
             .max_header_size(max_head)
             // Also what one read of a body may bring; hyper accepts nothing below 8 KiB.
             .max_buf_size(max_head.max(64 << 10))
+            .max_headers(MAX_HEADER_LINES)
             .handshake(TokioIo::new(stream))
             .await?;
         // Its error, if any, also reaches the request that was under way.

@@ -91,8 +91,8 @@ pub(crate) struct Content {
     pub(crate) took: Duration,
 }
 
-/// A stream that unpacks.
-type Packed<'a> = dyn AsyncRead + Unpin + Send + 'a;
+/// The content of a body as a stream, whatever it was packed with.
+type Unpacked<'a> = dyn AsyncRead + Unpin + Send + 'a;
 
 /// How to read a body.
 #[derive(Debug)]
@@ -126,14 +126,11 @@ impl Reading<'_> {
     }
 
     async fn decode(&self, arriving: &mut Arriving, received: &Received) -> Result<(Vec<u8>, bool), Error> {
-        if self.encoding == Encoding::Identity {
-            return self.collect(arriving, received).await;
-        }
-        let mut decoder = self.decoder(arriving).await?;
-        self.collect(&mut *decoder, received).await
+        let mut content = self.unpacked(arriving).await?;
+        self.collect(&mut *content, received).await
     }
 
-    async fn decoder<'a>(&self, arriving: &'a mut Arriving) -> Result<Box<Packed<'a>>, Error> {
+    async fn unpacked<'a>(&self, arriving: &'a mut Arriving) -> Result<Box<Unpacked<'a>>, Error> {
         Ok(match self.encoding {
             Encoding::Identity => Box::new(arriving),
             Encoding::Gzip => {
@@ -163,7 +160,7 @@ impl Reading<'_> {
 
     async fn collect(
         &self,
-        reader: &mut (dyn AsyncRead + Unpin + Send),
+        reader: &mut Unpacked<'_>,
         received: &Received,
     ) -> Result<(Vec<u8>, bool), Error> {
         // One more than is expected, so that the end is seen without growing.

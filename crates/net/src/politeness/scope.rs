@@ -1,7 +1,7 @@
-//! How far a limit reaches. Knows names only; two names of one machine are two hosts.
+//! How far a limit reaches, and the places that a URL belongs to. Knows names only; two names of one machine are two
+//! hosts.
 
 use std::fmt;
-use std::ops::Deref;
 
 use url::{Host, Url};
 
@@ -51,14 +51,19 @@ impl Scope {
 
 /// A URL with the numbers of the places it belongs to, which are reckoned once instead of at every question.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Address {
+pub struct PlacedUrl {
     url: Url,
     of_url: Number,
     of_host: Number,
     of_domain: Number,
 }
 
-impl Address {
+impl PlacedUrl {
+    /// The URL itself.
+    pub const fn url(&self) -> &Url {
+        &self.url
+    }
+
     /// The number of the place that it belongs to.
     pub(super) const fn number(&self, scope: Scope) -> Number {
         match scope {
@@ -69,25 +74,17 @@ impl Address {
     }
 }
 
-impl fmt::Debug for Address {
+impl fmt::Debug for PlacedUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", ShownUrl::of(&self.url))
     }
 }
 
-impl From<Url> for Address {
+impl From<Url> for PlacedUrl {
     fn from(url: Url) -> Self {
         let [of_url, of_host, of_domain] =
             [Scope::Url, Scope::Host, Scope::Domain].map(|scope| scope.number(&url));
         Self { url, of_url, of_host, of_domain }
-    }
-}
-
-impl Deref for Address {
-    type Target = Url;
-
-    fn deref(&self) -> &Url {
-        &self.url
     }
 }
 
@@ -117,7 +114,7 @@ mod tests {
     fn key(scope: Scope, url: &str) -> String {
         let url = Url::parse(url).unwrap();
         let key = scope.key(&url);
-        assert_eq!(Address::from(url).number(scope), Number::of(&key), "{key}");
+        assert_eq!(PlacedUrl::from(url).number(scope), Number::of(&key), "{key}");
         key
     }
 

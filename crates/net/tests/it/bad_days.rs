@@ -164,6 +164,16 @@ async fn a_flood_of_headers() {
     };
     let error = error_of(script, |_| {}).await;
     assert!(matches!(error, Error::HeadTooLarge { limit: 65_536, .. }), "{error:?}");
+    // Many lines, but short ones.
+    let head = |n_lines| {
+        let lines = "X-A: a\r\n".repeat(n_lines);
+        format!("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n{lines}\r\n").into_bytes()
+    };
+    let error = error_of(move |_| vec![Step::Send(head(260))], |_| {}).await;
+    assert!(error.to_string().contains("or 256 lines"), "{error}");
+    let origin = Origin::start(move |_| vec![Step::Send(head(250))]).await;
+    let request = Request::parse(&origin.url("/page")).unwrap();
+    assert!(local_client(|_| {}).fetch(request).await.is_ok());
     // Few lines, but long ones.
     let script = |_: &Seen| {
         vec![Step::Send(b"HTTP/1.1 200 OK\r\nX-A: ".to_vec()), Step::Flood(b"aaaaaaaaaaaaaaaa".repeat(100))]

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use dunlin_core::Time;
-use dunlin_net::politeness::{Address, MayFetch, Outcome, PlaceState, Politeness, Reason, Rules, Scope};
+use dunlin_net::politeness::{MayFetch, Outcome, PlaceState, PlacedUrl, Politeness, Reason, Rules, Scope};
 use dunlin_net::{Error, Phase, ResolveError, RetryAfter};
 use proptest::prelude::*;
 use url::Url;
 
-fn url(text: &str) -> Address {
+fn url(text: &str) -> PlacedUrl {
     Url::parse(text).unwrap().into()
 }
 
@@ -99,14 +99,14 @@ proptest! {
             match event {
                 Event::Ask(n) => {
                     let url = url(URLS[n]);
-                    let place = rules.scope.key(&url);
+                    let place = rules.scope.key(url.url());
                     match politeness.may_fetch(&url, now) {
                         MayFetch::Go => {
                             let running = under_way.entry(place.clone()).or_default();
                             prop_assert!(running.len() < rules.concurrent as usize, "too many at once");
                             let free = last_used.get(&place).map(|last| last.plus(rules.gap));
                             prop_assert!(free.is_none_or(|free| free <= now), "within the gap");
-                            let open = closed_until.get(&rules.limit_scope.key(&url));
+                            let open = closed_until.get(&rules.limit_scope.key(url.url()));
                             prop_assert!(open.is_none_or(|until| *until <= now), "before Retry-After");
                             let promised = announced.get(&n);
                             prop_assert!(promised.is_none_or(|time| *time <= now), "before the announced time");
@@ -123,7 +123,7 @@ proptest! {
                     }
                 }
                 Event::Finish(n, outcome) => {
-                    let place = rules.scope.key(&url(URLS[n]));
+                    let place = rules.scope.key(url(URLS[n]).url());
                     let running = under_way.entry(place.clone()).or_default();
                     let Some(found) = running.iter().position(|&running| running == n) else { continue };
                     running.remove(found);
@@ -132,7 +132,7 @@ proptest! {
                     last_used.insert(place, now);
                     if let Outcome::Limited { retry_after: Some(after) } = outcome {
                         let until = after.not_before(now).min(now.plus(rules.longest_wait));
-                        let closed = closed_until.entry(rules.limit_scope.key(&url)).or_insert(until);
+                        let closed = closed_until.entry(rules.limit_scope.key(url.url())).or_insert(until);
                         *closed = until.max(*closed);
                     }
                 }

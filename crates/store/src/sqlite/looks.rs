@@ -18,8 +18,10 @@ use crate::{
 
 /// The most looks in a row, which is read as a whole.
 const MAX_IN_ROW: usize = 256;
-/// The looks among which one is known again, in no more than 32 rows.
+/// The looks among which one is known again, in no more than 32 rows. Not `LIMIT ?1`: the plan would be made anew every
+/// time the parameter is bound.
 const LATEST_LOOKS: usize = 256;
+const SELECT_LATEST: &str = "SELECT id, looks FROM look ORDER BY id DESC LIMIT 32";
 
 /// A look as it is on disk. Fields are told apart by their order: add at the end, with a new schema.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -81,8 +83,7 @@ fn add(connection: &Connection, last: i64, batch: &[Look]) -> Result<(), Error> 
 
 /// The numbers of the latest looks.
 fn latest(connection: &Connection) -> Result<HashMap<(i64, u64), i64>, Error> {
-    // Not `LIMIT ?1`: the plan would be made anew every time the parameter is bound.
-    let mut select = connection.prepare_cached("SELECT id, looks FROM look ORDER BY id DESC LIMIT 32")?;
+    let mut select = connection.prepare_cached(SELECT_LATEST)?;
     let mut rows = select.query([])?;
     let mut numbers = HashMap::with_capacity(LATEST_LOOKS + MAX_IN_ROW);
     while numbers.len() < LATEST_LOOKS
