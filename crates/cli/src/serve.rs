@@ -8,13 +8,14 @@ mod demo;
 pub(crate) mod stopping;
 
 use std::io;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use dunlin_core::Time;
 use dunlin_engine::{Engine, Handle};
-use dunlin_server::{Bound, Server, tokens};
+use dunlin_server::{Server, tokens};
 use dunlin_store::{SqliteStore, Store};
 use tracing::level_filters::LevelFilter;
 
@@ -116,9 +117,13 @@ impl Serve {
         let mut config = effective.config;
         let demo = if self.demo { Some(Demo::start(&store, &mut config).await?) } else { None };
         let engine = Engine::start(Arc::clone(&store), config.engine_settings()).await?;
-        // However this ends, the engine is stopped in an orderly way.
-        let ended = self.run_until_stopped(&engine.handle(), &config, bound, demo.as_ref(), stop).await;
+        let server = bound.serve(engine.handle(), config.server_options());
+        let ended =
+            self.run_until_stopped(&engine.handle(), &config, server.address(), demo.as_ref(), stop).await;
+        // However this ends, the engine is stopped in an orderly way; the server after it, so that whoever reads a
+        // stream gets all that was stored.
         let stopped = engine.stop().await;
+        server.stop().await;
         if let Some(demo) = demo {
             demo.stop().await;
         }
@@ -132,16 +137,15 @@ impl Serve {
         &self,
         handle: &Handle,
         config: &Config,
-        bound: Bound,
+        address: SocketAddr,
         demo: Option<&Demo>,
         stop: Stop,
     ) -> Result<(), Failure> {
         if let Some(demo) = demo {
             demo.add_sources(handle).await?;
         }
-        let server = bound.serve(handle.clone(), config.server_options());
-        let announced = announce(handle, &config.data, server.address()).await?;
-        banner::print(self.log_format, handle, config, server.address(), demo).await?;
+        let announced = announce(handle, &config.data, address).await?;
+        banner::print(self.log_format, handle, config, address, demo).await?;
         let telling = async {
             match demo {
                 Some(_) => demo::tell(handle.clone()).await,
@@ -161,7 +165,6 @@ impl Serve {
         if n_under_way > 0 {
             self.tell(&format!("waiting for {n_under_way} looks under way; Ctrl-C again abandons them"));
         }
-        server.stop().await;
         ended
     }
 
@@ -205,11 +208,7 @@ async fn open(directory: PathBuf) -> Result<Arc<dyn Store>, Failure> {
 }
 
 /// Lets commands that are given the same data directory find the service.
-async fn announce(
-    handle: &Handle,
-    directory: &Path,
-    address: std::net::SocketAddr,
-) -> Result<Announced, Failure> {
+async fn announce(handle: &Handle, directory: &Path, address: SocketAddr) -> Result<Announced, Failure> {
     let (store, directory) = (Arc::clone(handle.store()), directory.to_owned());
     on_thread(move || {
         let now = moments::now();

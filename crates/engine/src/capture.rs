@@ -96,8 +96,9 @@ pub struct Taken {
     pub look: LookNote,
     /// Whether the stored note says the same already, but for the time.
     pub is_noted: bool,
-    /// How the source fares; `None` leaves its state.
-    pub health: Option<(Health, String)>,
+    /// How the source fares, and the reason; without one, what was said of how it could be read still holds. `None` leaves
+    /// its state.
+    pub health: Option<(Health, Option<String>)>,
     /// Bytes of the body.
     pub n_bytes: u64,
     /// Everything that was asked, in order, where the source redirects; else nothing.
@@ -191,7 +192,7 @@ fn unchanged(job: &Job, fetched: &Fetched, courtesy: politeness::Outcome, at: Ti
         finding: Finding::Seen { seen: Seen::Unchanged, follow_up: FollowUp::None },
         look,
         is_noted,
-        health: Some((Health::Well, moved(fetched).unwrap_or_default())),
+        health: Some((Health::Well, moved(fetched))),
         n_bytes: fetched.sent_bytes,
         way: way(fetched),
     }
@@ -222,9 +223,14 @@ fn moved(fetched: &Fetched) -> Option<String> {
     let is_for_good = |status: u16| matches!(status, 301 | 308);
     let hops = &fetched.hops;
     let has_moved = !hops.is_empty() && hops.iter().all(|hop| is_for_good(hop.status.as_u16()));
-    has_moved.then(|| {
-        format!("moved permanently to {} (edit its address)", dunlin_net::ShownUrl::of(&fetched.final_url))
-    })
+    has_moved.then(|| format!("{MOVED} {} (edit its address)", dunlin_net::ShownUrl::of(&fetched.final_url)))
+}
+
+const MOVED: &str = "moved permanently to";
+
+/// Whether a reason is about the way to a page, not about how it could be read.
+pub(crate) fn is_about_the_way(reason: &str) -> bool {
+    reason.starts_with(MOVED)
 }
 
 /// When the server says the page was last changed.

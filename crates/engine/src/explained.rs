@@ -25,7 +25,7 @@ pub struct Explained {
     pub not_before: Option<Time>,
     /// What is expected of it.
     pub outlook: Outlook,
-    /// What a look is worth now; `None` for a source that was never seen, which comes before all others.
+    /// What a look is worth now; `None` for a source that was never seen, which takes turns with those that are worth most.
     pub value: Option<f64>,
     /// What it would have to be worth.
     pub price: f64,

@@ -39,8 +39,7 @@ impl ProbeFigures {
     }
 }
 
-/// What a look is worth, if that was reckoned: a source that was never seen comes before all others, whatever they are
-/// worth.
+/// What a look is worth, if that was reckoned: a source that was never seen has its turn whatever others are worth.
 pub fn reckoned(value: f64) -> Option<f64> {
     Some(value).filter(|value| *value < f64::MAX)
 }

@@ -24,8 +24,8 @@ const LITTLE_SPACE: u64 = 500 << 20;
 /// No clock that is right shows less: 2025 began then.
 const TOO_EARLY: i64 = 1_735_689_600;
 
-/// Sources that are looked at for what is wrong with them.
-const MOST_SOURCES: u32 = 10_000;
+/// Sources that are read at a time.
+const PAGE: u32 = 10_000;
 
 pub(super) fn all(directory_args: &DirectoryArgs) -> Vec<Finding> {
     let effective = match directory_args.configuration() {
@@ -159,7 +159,7 @@ fn no_store(error: &dunlin_store::Error) -> Finding {
 
 fn in_store(store: &SqliteStore) -> Vec<Finding> {
     let mut findings = vec![soundness(store), clock(store)];
-    match store.sources(&SourceQuery::first(MOST_SOURCES)) {
+    match all_sources(store) {
         Err(error) => findings.push(Finding::fail("sources", error.to_string(), "check the disk")),
         Ok(sources) => {
             findings.push(names(&sources));
@@ -171,6 +171,19 @@ fn in_store(store: &SqliteStore) -> Vec<Finding> {
         Err(problem) => Finding::fail("journal", problem.to_string(), "please report this; probes go on"),
     });
     findings
+}
+
+fn all_sources(store: &SqliteStore) -> Result<Vec<Source>, dunlin_store::Error> {
+    let mut sources: Vec<Source> = Vec::new();
+    loop {
+        let after = sources.last().map(|source| source.id);
+        let page = store.sources(&SourceQuery { after, ..SourceQuery::first(PAGE) })?;
+        let is_last = page.len() < PAGE as usize;
+        sources.extend(page);
+        if is_last {
+            return Ok(sources);
+        }
+    }
 }
 
 fn soundness(store: &SqliteStore) -> Finding {

@@ -86,7 +86,7 @@ fn in_words(source: &SourceRecord, explained: &Value) -> String {
             "  worth       {value:.4} now; a look has to be worth {:.4}",
             number(&explained["price"])
         ),
-        None => writeln!(text, "  worth       not seen yet: before all others"),
+        None => writeln!(text, "  worth       not seen yet: in turn with those that are worth most"),
     };
     let _ = write!(
         text,

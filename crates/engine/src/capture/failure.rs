@@ -41,11 +41,11 @@ impl Failure {
     }
 
     /// How a source fares after it. Our own failures say nothing about the source.
-    pub fn health(&self) -> Option<(Health, String)> {
+    pub fn health(&self) -> Option<(Health, Option<String>)> {
         match (self.fault, self.refusal) {
             (Fault::Ours, _) => None,
-            (_, Refusal::Lasting) => Some((Health::Refused, self.reason.clone())),
-            (_, Refusal::Passing) => Some((Health::Failing, self.reason.clone())),
+            (_, Refusal::Lasting) => Some((Health::Refused, Some(self.reason.clone()))),
+            (_, Refusal::Passing) => Some((Health::Failing, Some(self.reason.clone()))),
         }
     }
 }

@@ -267,7 +267,7 @@ impl Reading<'_> {
             finding: Finding::Seen { seen, follow_up },
             look: self.look,
             is_noted: false,
-            health: Some((Health::Well, reason)),
+            health: Some((Health::Well, Some(reason))),
             n_bytes: self.fetched.sent_bytes,
             way: super::way(self.fetched),
         }

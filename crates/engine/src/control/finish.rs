@@ -11,7 +11,7 @@ use dunlin_sched::watch::Input;
 use dunlin_store::{Capture, Health, Outcome, ProbeId, Recorded, Repeated, SourceState};
 
 use super::{Command, Control, Ending, Write};
-use crate::capture::{Failure, Finding, FollowUp, Refusal, Taken};
+use crate::capture::{Failure, Finding, FollowUp, Refusal, Taken, is_about_the_way};
 use crate::memory::{Learned, learned_note, look_note};
 
 /// The first pause after a refusal; it doubles up to the longest gap.
@@ -110,7 +110,7 @@ impl Control {
         let outcome = Outcome::Failed { fault: failure.fault, reason: failure.reason.clone() };
         let mut capture = Capture::bare(id, probe, now, outcome);
         capture.politeness = self.remembered(&leg);
-        capture.state = self.state_after(now, index, Some((Health::Failing, failure.reason)));
+        capture.state = self.state_after(now, index, Some((Health::Failing, Some(failure.reason))));
         self.land(probe, Ending::Failed { not_before, failures }, capture, commands);
     }
 
@@ -217,10 +217,14 @@ impl Control {
         &mut self,
         now: Time,
         index: SourceIdx,
-        health: Option<(Health, String)>,
+        health: Option<(Health, Option<String>)>,
     ) -> Option<SourceState> {
         let (health, reason) = health?;
         let before = &mut self.sources.get_mut(index)?.state;
+        let reason = match reason {
+            None if before.health == health && !is_about_the_way(&before.reason) => return None,
+            reason => reason.unwrap_or_default(),
+        };
         if before.health == health && before.reason == reason {
             return None;
         }

@@ -331,6 +331,26 @@ async fn a_page_without_validators_that_stayed_the_same_often_is_still_seen_to_c
 }
 
 #[tokio::test]
+async fn what_is_said_of_how_a_page_could_be_read_stays_as_long_as_the_page_does() {
+    let (shelf, server) = (shelf(), Server::start().await);
+    server.put("/page", "200 OK", &format!("<p>Top</p>{}", "<ul><li>".repeat(5_000)));
+    let engine = Engine::start(shelf.store.clone(), hasty()).await.unwrap();
+    let handle = engine.handle();
+    let source = handle.add_source(page(server.url("/page"))).await.unwrap().id;
+    until("the reason", || !state(&*shelf.store, source).1.is_empty()).await;
+    let said = state(&*shelf.store, source);
+    assert_eq!(said.0, Health::Well);
+    let before = handle.figures().unchanged;
+    handle.probe_now(source).await.unwrap();
+    until("another look", || handle.figures().unchanged > before).await;
+    assert_eq!(state(&*shelf.store, source), said);
+    server.put("/page", "200 OK", "<p>Top</p>");
+    handle.probe_now(source).await.unwrap();
+    until("a page that can be read", || state(&*shelf.store, source) == (Health::Well, String::new())).await;
+    engine.stop().await.unwrap();
+}
+
+#[tokio::test]
 async fn another_site_is_asked_for_its_rules_before_a_redirect_is_followed_there() {
     let (shelf, server, other) = (shelf(), Server::start().await, Server::start().await);
     server.put("/old", &format!("302 Found\r\nLocation: {}", other.url("/new")), "");

@@ -125,7 +125,9 @@ impl Follower {
         if let Some(first) = self.first.take() {
             return Some(first);
         }
-        while !*self.stopping.borrow() {
+        loop {
+            // Whoever stops the service has it store what is under way first, and all of that is sent.
+            let is_stopping = *self.stopping.borrow();
             self.newest.borrow_and_update();
             let patience = match self.place.read(&self.open.app, PAGE).await {
                 Ok(page) => {
@@ -140,14 +142,16 @@ impl Follower {
                 // The reader keeps its place. It is told nothing: nothing it could do would help.
                 Err(_) => PAUSE,
             };
+            if is_stopping {
+                return None;
+            }
             tokio::select! {
                 biased;
-                _ = self.stopping.wait_for(|is_stopping| *is_stopping) => return None,
+                _ = self.stopping.wait_for(|is_stopping| *is_stopping) => {}
                 Ok(()) = self.newest.changed() => {}
                 () = tokio::time::sleep(patience) => return Some(": still here\n\n".to_owned()),
             }
         }
-        None
     }
 }
 

@@ -113,7 +113,7 @@ pub(crate) struct ShownDecision {
     source: i64,
     /// worth, spare, new, overdue, wanted or planned.
     reason: String,
-    /// What the look was worth; null for a first look, which comes before all others.
+    /// What the look was worth; null for a first look, which takes turns with those that are worth most.
     value: Option<f64>,
     /// What it had to be worth.
     price: Option<f64>,

@@ -40,7 +40,7 @@ pub(crate) struct ShownExplanation {
     /// The same for people.
     #[schema(value_type = String)]
     because: &'static str,
-    /// What a look is worth now; null for a source that was never seen, which comes before all others.
+    /// What a look is worth now; null for a source that was never seen, which takes turns with those that are worth most.
     value: Option<f64>,
     /// What it would have to be worth.
     price: f64,

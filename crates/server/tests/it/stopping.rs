@@ -25,6 +25,23 @@ async fn streams_and_waits_end_and_nobody_new_gets_in() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stream_ends_with_the_last_of_what_is_stored() {
+    let service = Service::start().await;
+    let source = stored_source(&*service.store);
+    let mut follower = service.client.follow("?after=0", None).await;
+    follower.block().await.unwrap();
+    // As if by the engine in its last moments, which tells nobody any more.
+    store_changes(&*service.store, source, 300, "late");
+    let stopping = tokio::spawn(service.running.stop());
+    let mut n_told = 0;
+    while follower.event().await.is_some() {
+        n_told += 1;
+    }
+    stopping.await.unwrap();
+    assert_eq!(n_told, 300);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_that_does_not_read_cannot_hold_it_up() {
     let stop_within = Duration::from_millis(100);
     let service = Service::with(Options { stop_within, ..options() }).await;
