@@ -26,7 +26,7 @@ use std::time::Duration;
 use dunlin_core::Time;
 use dunlin_net::politeness::{PlaceState, PlacedUrl, Politeness};
 use dunlin_net::robots::RobotsCache;
-use dunlin_net::{Error as NetError, Fetched, Onward};
+use dunlin_net::{Connections, Error as NetError, Fetched, Onward};
 use dunlin_sched::model::Seen;
 use dunlin_sched::watch::journal::{Entry, Journaled};
 use dunlin_sched::watch::{self, Choice, HostIdx, Input, Pace};
@@ -64,6 +64,11 @@ pub enum Event {
         probe: ProbeId,
         /// Where to.
         onward: Box<Onward>,
+    },
+    /// The connection that a probe went over was closed before it had an answer; it may ask once more.
+    ClosedUnder {
+        /// Which probe.
+        probe: ProbeId,
     },
     /// A probe came to nothing that can be stored: the store could not be read, or the source is gone.
     Dropped {
@@ -155,6 +160,8 @@ struct Flight {
     host: HostIdx,
     /// What is asked now, or was asked last.
     leg: Arc<PlacedUrl>,
+    /// Over which connections; a new one after a kept one was closed under it.
+    connections: Connections,
     /// Where it was led, if it was: `leg` is there then, and not where the source is.
     onward: Option<Box<Onward>>,
     /// What to tell the watch once it is written.
@@ -296,6 +303,7 @@ impl Control {
             Event::Left(id) => self.leave(now, id),
             Event::Taken(taken) => self.taken(now, taken, commands),
             Event::LedOn { probe, onward } => self.led_on(now, probe, onward, commands),
+            Event::ClosedUnder { probe } => self.closed_under(now, probe),
             Event::Dropped { probe, reason } => self.dropped(now, probe, &reason),
             Event::Crashed { probe, reason } => self.crashed(now, probe, &reason, commands),
             Event::Robots { url, answer } => self.robots_answered(now, &url.into(), &answer, commands),

@@ -242,8 +242,10 @@ impl<W: World> Simulation<W> {
 
     fn read(&mut self, job: Job, result: Result<Fetched, NetError>) {
         let (probe, at) = (job.probe, self.clock());
-        if let Err(NetError::Elsewhere { onward }) = result {
-            return self.happen(Event::LedOn { probe, onward });
+        match result {
+            Err(NetError::Elsewhere { onward }) => return self.happen(Event::LedOn { probe, onward }),
+            Err(NetError::Stale { .. }) => return self.happen(Event::ClosedUnder { probe }),
+            _ => {}
         }
         let read = catch_unwind(AssertUnwindSafe(|| digest(&*self.store, &self.settings, job, &result, at)));
         self.happen(match read {

@@ -30,7 +30,7 @@ use crate::error::{Error, Phase};
 use crate::fetched::{Fetched, Hop, Timings};
 use crate::guard::{Refusal, Target};
 use crate::onward::Onward;
-use crate::request::Request;
+use crate::request::{Connections, Request};
 use crate::resolve::{Resolve, SystemResolver};
 use crate::shown::ShownUrl;
 use arriving::Arriving;
@@ -170,7 +170,7 @@ impl Shared {
         let mut timings = Timings::default();
         loop {
             let mut asking = Asking { shared: self, url: &url, n_hops: hops.len(), timings: &mut timings };
-            let (answer, target, connection) = asking.ask(&headers).await?;
+            let (answer, target, connection) = asking.ask(&headers, request.connections).await?;
             if let Some(next) = redirect::target(&answer, &url, &hops, &self.settings)? {
                 redirect::strip(&mut headers, &request.headers, &url, &next);
                 let is_followed = request.may_follow(&url, &next);
@@ -231,17 +231,25 @@ struct Asking<'a> {
 }
 
 impl Asking<'_> {
-    async fn ask(&mut self, headers: &HeaderMap) -> Result<(Response<Incoming>, Target, Connection), Error> {
+    async fn ask(
+        &mut self,
+        headers: &HeaderMap,
+        connections: Connections,
+    ) -> Result<(Response<Incoming>, Target, Connection), Error> {
         let target = self.target()?;
         let ask = Ask::new(self.url, Cow::Borrowed(headers))?;
-        if let Some(mut kept) = self.shared.pool.take(&target) {
+        let kept = if connections == Connections::New { None } else { self.shared.pool.take(&target) };
+        if let Some(mut kept) = kept {
             match self.send(&target, &mut kept, &ask).await {
                 Ok(answer) => return Ok((answer, target, kept)),
-                // The server may have closed it just as we began; a GET can be sent again, on a new connection.
-                Err(error) if error.is_stale_connection() => self.shared.pool.forget(&target),
                 Err(error) => {
                     self.shared.pool.forget(&target);
-                    return Err(error);
+                    // The server may have closed it just as we began; a GET can be sent again, on a new connection.
+                    match (error.is_stale_connection(), connections) {
+                        (false, _) => return Err(error),
+                        (true, Connections::Once) => return Err(Error::Stale { host: target.host_name() }),
+                        (true, _) => {}
+                    }
                 }
             }
         }

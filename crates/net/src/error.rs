@@ -180,6 +180,12 @@ pub enum Error {
         /// Where it leads, and the way there.
         onward: Box<Onward>,
     },
+    /// A kept connection was closed before a byte of the answer arrived, for a request that is sent once.
+    #[error("{host}: closed a kept connection just as it was used again (try again)")]
+    Stale {
+        /// The host.
+        host: String,
+    },
     /// Status line and headers over their limit.
     #[error(
         "{host}: headers of more than {limit} bytes or {} lines (raise limits.head if the bytes are legitimate)",

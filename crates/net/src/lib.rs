@@ -37,6 +37,6 @@ pub use fetched::{CacheHints, Fetched, Hop, RetryAfter, Timings};
 pub use guard::{Guard, Refusal};
 pub use http::{Method, StatusCode};
 pub use onward::Onward;
-pub use request::{Request, Validators};
+pub use request::{Connections, Request, Validators};
 pub use resolve::{Resolve, ResolveError, Resolving, SystemResolver};
 pub use shown::ShownUrl;

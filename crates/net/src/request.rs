@@ -40,6 +40,19 @@ const OURS: &[HeaderName] = &[
     header::IF_MODIFIED_SINCE,
 ];
 
+/// Which connections a request goes over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Connections {
+    /// A kept one if there is one; if that is closed just as it is used, a new one at once.
+    #[default]
+    Any,
+    /// The same, but it is not sent a second time: that is [`Error::Stale`], and for the caller to do when the host
+    /// may be asked again.
+    Once,
+    /// A new one.
+    New,
+}
+
 /// One fetch.
 #[derive(Clone)]
 pub struct Request {
@@ -47,6 +60,7 @@ pub struct Request {
     pub(crate) validators: Validators,
     pub(crate) headers: HeaderMap,
     pub(crate) keep_first: Option<u64>,
+    pub(crate) connections: Connections,
     bounds: Bounds,
     onward: Option<Onward>,
 }
@@ -59,6 +73,7 @@ impl Request {
             validators: Validators::default(),
             headers: HeaderMap::new(),
             keep_first: None,
+            connections: Connections::Any,
             bounds: Bounds::None,
             onward: None,
         }
@@ -87,6 +102,13 @@ impl Request {
     #[must_use]
     pub fn keeping_first(mut self, bytes: u64) -> Self {
         self.keep_first = Some(bytes);
+        self
+    }
+
+    /// Goes over these connections.
+    #[must_use]
+    pub fn over(mut self, connections: Connections) -> Self {
+        self.connections = connections;
         self
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dunlin_core::{Fault, Time};
+use dunlin_net::Connections;
 use dunlin_net::politeness::{self, MayFetch, PlacedUrl};
 use dunlin_net::robots::RobotsVerdict;
 use dunlin_sched::watch::{Choice, HostIdx, Input, Reason};
@@ -78,6 +79,7 @@ impl Control {
             self.delayed.remove(&(until, probe));
             let Some(flight) = self.flights.get(&probe) else { continue };
             let (leg, is_led) = (Arc::clone(&flight.leg), flight.onward.is_some());
+            let has_asked = flight.connections == Connections::New;
             if self.room_is_shut(now) {
                 self.turn_back(now, probe);
                 continue;
@@ -87,6 +89,7 @@ impl Control {
                 continue;
             }
             match self.permission(now, &leg) {
+                Permission::Go if has_asked => self.launch_leg(now, probe, commands),
                 Permission::Go => self.launch(now, probe, commands),
                 Permission::HostWaits(until) if until.since(now) <= PATIENCE => {
                     self.delayed.insert((until, probe));
@@ -152,7 +155,18 @@ impl Control {
         if let Some(source) = self.sources.get_mut(choice.source) {
             source.under_way = Some(probe);
         }
-        self.flights.insert(probe, Flight { choice: *choice, id, host, leg, onward: None, ending: None });
+        self.flights.insert(
+            probe,
+            Flight {
+                choice: *choice,
+                id,
+                host,
+                leg,
+                connections: Connections::Once,
+                onward: None,
+                ending: None,
+            },
+        );
         probe
     }
 
@@ -183,7 +197,7 @@ impl Control {
         let Some(flight) = self.flights.get(&probe) else { return };
         self.politeness.started(&flight.leg, now);
         let rules = self.robots.as_ref().and_then(|robots| robots.robots(flight.leg.url()).cloned());
-        let leg = Leg { onward: flight.onward.clone(), rules };
+        let leg = Leg { onward: flight.onward.clone(), rules, connections: flight.connections };
         let last_look = self.sources.get(flight.choice.source).and_then(|source| source.last_look);
         commands.push(Command::Probe { errand: Errand { probe, source: flight.id, last_look }, leg });
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use dunlin_core::{Fault, Time};
 use dunlin_net::politeness::Outcome;
 use dunlin_net::robots::Robots;
-use dunlin_net::{Onward, Request, ShownUrl};
+use dunlin_net::{Connections, Onward, Request, ShownUrl};
 use dunlin_store::ProbeId;
 
 use super::begin::{PATIENCE, Permission};
@@ -20,12 +20,14 @@ pub struct Leg {
     pub onward: Option<Box<Onward>>,
     /// What the site asks of programs, if that is known.
     pub rules: Option<Arc<Robots>>,
+    /// How it is sent.
+    pub connections: Connections,
 }
 
 impl Leg {
     /// The part of a request that it is.
     pub fn of(self, request: Request) -> Request {
-        let request = request.within_site(self.rules);
+        let request = request.within_site(self.rules).over(self.connections);
         match self.onward {
             Some(onward) => request.going_on(*onward),
             None => request,
@@ -51,6 +53,16 @@ impl Control {
         } else {
             self.go_on(now, probe, commands);
         }
+    }
+
+    /// The connection was closed under a probe: it asks once more, over a new one, when its host may be asked again.
+    pub(super) fn closed_under(&mut self, now: Time, probe: ProbeId) {
+        self.leg_ended(now, probe, Outcome::Abandoned);
+        let Some(flight) = self.flights.get_mut(&probe) else { return };
+        flight.connections = Connections::New;
+        let leg = Arc::clone(&flight.leg);
+        let free = self.politeness.place_hold(&leg, now).map_or(now, |(until, _)| until);
+        self.delayed.insert((free, probe));
     }
 
     /// Makes the next part of a probe, lets it wait, or ends it.

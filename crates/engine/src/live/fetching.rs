@@ -88,6 +88,7 @@ impl Fetching {
         tracing::debug!(%source, url = %dunlin_net::ShownUrl::of(request.url()), "probe");
         let answer = match self.client.fetch(request).await {
             Err(NetError::Elsewhere { onward }) => return Event::LedOn { probe, onward }.into(),
+            Err(NetError::Stale { .. }) => return Event::ClosedUnder { probe }.into(),
             answer => answer,
         };
         let at = wall_clock();

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use dunlin_core::Time;
 use dunlin_engine::{Engine, Error, Handle, Pace, Settings, Standing, explain_stored};
 use dunlin_net::Guard;
 use dunlin_store::{Cursor, DecisionQuery, Health, NewDecision, NewSource, SourceEdit, SourceId, Store as _};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpListener;
 
 use crate::given::{Ailing, Shelf, n_changes, shelf, state, summaries};
@@ -348,6 +348,62 @@ async fn what_is_said_of_how_a_page_could_be_read_stays_as_long_as_the_page_does
     handle.probe_now(source).await.unwrap();
     until("a page that can be read", || state(&*shelf.store, source) == (Health::Well, String::new())).await;
     engine.stop().await.unwrap();
+}
+
+/// Keeps connections, but hangs up on whoever asks for the page the first time. When each path was asked for.
+async fn hangs_up_once() -> (u16, Arc<Mutex<Vec<(String, Instant)>>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let log = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&log);
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let seen = Arc::clone(&seen);
+            tokio::spawn(async move {
+                let mut lines = BufReader::new(stream);
+                let mut line = String::new();
+                let mut path = String::new();
+                while lines.read_line(&mut line).await.is_ok_and(|n_bytes| n_bytes > 0) {
+                    if let Some(asked) = line.strip_prefix("GET ") {
+                        path = asked.split(' ').next().unwrap_or_default().to_owned();
+                    }
+                    if line == "\r\n" {
+                        let is_first = {
+                            let mut seen = seen.lock().unwrap();
+                            seen.push((path.clone(), Instant::now()));
+                            seen.iter().filter(|(asked, _)| *asked == path).count() == 1
+                        };
+                        if path == "/page" && is_first {
+                            return;
+                        }
+                        let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nOne";
+                        lines.get_mut().write_all(answer).await.unwrap();
+                    }
+                    line.clear();
+                }
+            });
+        }
+    });
+    (port, log)
+}
+
+#[tokio::test]
+async fn a_kept_connection_that_is_closed_is_no_failure_and_no_reason_to_hurry() {
+    let (shelf, (port, log)) = (shelf(), hangs_up_once().await);
+    let mut settings = hasty();
+    settings.politeness.gap = Duration::from_millis(400);
+    let gap = settings.politeness.gap;
+    let engine = Engine::start(shelf.store.clone(), settings).await.unwrap();
+    let source = engine.handle().add_source(page(format!("http://127.0.0.1:{port}/page"))).await.unwrap().id;
+    until_well(&shelf, source).await;
+    assert_eq!(engine.handle().figures().failed_remote, 0);
+    engine.stop().await.unwrap();
+    let log = log.lock().unwrap().clone();
+    let paths: Vec<&str> = log.iter().map(|(path, _)| path.as_str()).take(3).collect();
+    assert_eq!(paths, ["/robots.txt", "/page", "/page"]);
+    for pair in log.windows(2) {
+        assert!(pair[1].1.duration_since(pair[0].1) >= gap, "{log:?}");
+    }
 }
 
 #[tokio::test]
