@@ -1,5 +1,6 @@
 //! The driver for the real world: the wall clock, sockets, threads. One task decides, at most so many fetch, extraction
-//! and the store have blocking threads, one task writes. All channels are bounded, and the task that decides waits for none.
+//! and the store have blocking threads, one task writes. What waits in channels is bounded by what is under
+//! way, and the task that decides waits for no room in any.
 //!
 //! Decides nothing itself: every decision is in [`crate::control`].
 

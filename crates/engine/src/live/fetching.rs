@@ -64,7 +64,7 @@ impl Fetching {
         let Errand { probe, source, .. } = errand;
         let mut last_print = None;
         let job = if let Some(recalled) = recalled {
-            let Recalled { checked, look, flicker, print } = *recalled;
+            let Recalled { checked, look, flicker, print, .. } = *recalled;
             last_print = print;
             Job::new(errand, checked, look, flicker, &self.settings)
         } else {

@@ -27,9 +27,21 @@ pub(super) struct Recalled {
     pub(super) flicker: Flicker,
     /// Of a body whose hash is the one in `look`, once such a body has come again.
     pub(super) print: Option<u128>,
+    /// What all this takes, about; counted where it is made, since whoever keeps it need not read it.
+    pub(super) n_bytes: usize,
 }
 
 impl Recalled {
+    fn new(checked: Arc<Checked>, look: LookNote, flicker: Flicker, print: Option<u128>) -> Self {
+        let Checked { url, recipe, .. } = &*checked;
+        let validators = [&look.validators.etag, &look.validators.last_modified];
+        let n_said = validators.into_iter().flatten().map(String::len).sum::<usize>();
+        let n_headers = recipe.headers.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>();
+        let n_texts = url.as_str().len() + n_headers + n_said;
+        let n_bytes = BYTES_PER_SOURCE + n_texts + flicker.n_fingerprints() * size_of::<u64>();
+        Self { checked, look, flicker, print, n_bytes }
+    }
+
     /// What the next probe will begin with once this one is written; `None` where control adds to that, or where it
     /// takes a look into the store. `flicker` is what the probe did not use up.
     pub(super) fn after(
@@ -41,16 +53,8 @@ impl Recalled {
         let flicker = flicker_in(&taken.capture.notes).or(flicker)?;
         matches!(taken.finding, Finding::Seen { .. }).then(|| {
             let look = taken.look.clone();
-            Box::new(Self { checked, look, flicker, print })
+            Box::new(Self::new(checked, look, flicker, print))
         })
-    }
-
-    fn n_bytes(&self) -> usize {
-        let Checked { url, recipe, .. } = &*self.checked;
-        let validators = [&self.look.validators.etag, &self.look.validators.last_modified];
-        let n_said = validators.into_iter().flatten().map(String::len).sum::<usize>();
-        let n_headers = recipe.headers.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>();
-        url.as_str().len() + n_headers + n_said + self.flicker.n_fingerprints() * size_of::<u64>()
     }
 }
 
@@ -72,7 +76,7 @@ struct Held {
 
 impl Held {
     fn with(probe: ProbeId, left: Option<Box<Recalled>>) -> Self {
-        let n_bytes = BYTES_PER_SOURCE + left.as_ref().map_or(0, |left| left.n_bytes());
+        let n_bytes = left.as_ref().map_or(BYTES_PER_SOURCE, |left| left.n_bytes);
         Self { place: Place::Out(probe, left), n_bytes }
     }
 }
@@ -146,10 +150,10 @@ mod tests {
     use crate::Settings;
     use crate::recipe::check;
 
-    fn recalled() -> Box<Recalled> {
+    fn recalled(look: LookNote) -> Box<Recalled> {
         let source = NewSource::page("https://example.test/", Time::from_seconds(0));
         let checked = Arc::new(check(&source, &Settings::default()).unwrap());
-        Box::new(Recalled { checked, look: LookNote::default(), flicker: Flicker::default(), print: None })
+        Box::new(Recalled::new(checked, look, Flicker::default(), None))
     }
 
     fn is_here(recent: &mut Recent, source: SourceId) -> bool {
@@ -159,18 +163,18 @@ mod tests {
     #[test]
     fn a_source_comes_back_from_its_own_probe_only_when_written_and_not_after_an_edit() {
         let (mut recent, source) = (Recent::default(), SourceId(1));
-        recent.leave(source, ProbeId(1), recalled());
+        recent.leave(source, ProbeId(1), recalled(LookNote::default()));
         assert!(recent.take(source, ProbeId(2)).is_none(), "nobody had taken it out");
-        recent.leave(source, ProbeId(1), recalled());
+        recent.leave(source, ProbeId(1), recalled(LookNote::default()));
         recent.written(source, ProbeId(1));
         assert!(recent.take(source, ProbeId(3)).is_none(), "another probe had it");
-        recent.leave(source, ProbeId(3), recalled());
+        recent.leave(source, ProbeId(3), recalled(LookNote::default()));
         assert!(!is_here(&mut recent, source), "it was not written");
         recent.written(source, ProbeId(3));
         assert!(recent.take(source, ProbeId(4)).is_some());
         recent.written(source, ProbeId(4));
         assert!(!is_here(&mut recent, source), "the probe has left nothing");
-        recent.leave(source, ProbeId(4), recalled());
+        recent.leave(source, ProbeId(4), recalled(LookNote::default()));
         recent.forget(source);
         recent.written(source, ProbeId(4));
         assert!(recent.take(source, ProbeId(5)).is_none(), "it was edited under way");
@@ -186,7 +190,7 @@ mod tests {
             recent.leave(source, probe, recalled);
             recent.written(source, probe);
         };
-        let look = |recent: &mut Recent, number: u64| look_at(recent, number, recalled());
+        let look = |recent: &mut Recent, number: u64| look_at(recent, number, recalled(LookNote::default()));
         (0..n_sources).for_each(|number| look(&mut recent, number));
         let n_held = recent.young.len() + recent.old.len();
         assert!(n_held <= 2 * GENERATION_BYTES / BYTES_PER_SOURCE + 2, "{n_held}");
@@ -198,8 +202,9 @@ mod tests {
             is_here(&mut recent, second_last),
             "one that is looked at often takes no more room than others"
         );
-        let mut verbose = recalled();
-        verbose.look.validators.etag = Some("e".repeat(60_000));
+        let mut look = LookNote::default();
+        look.validators.etag = Some("e".repeat(60_000));
+        let verbose = recalled(look);
         (0..1000).for_each(|number| look_at(&mut recent, number, verbose.clone()));
         let n_held = recent.young.len() + recent.old.len();
         assert!(n_held <= 2 * GENERATION_BYTES / 60_000 + 2, "{n_held} with long validators");

@@ -6,15 +6,12 @@ use std::pin::pin;
 
 use dunlin_store::ProbeId;
 use futures_util::FutureExt as _;
-use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use url::Url;
 
 use super::fetching::Done;
 use crate::control::Event;
 use crate::probe::panic_message;
-
-/// Ends that wait to be heard of; tasks that find no room wait too.
-const ENDS: usize = 1024;
 
 /// What a task is for.
 #[derive(Debug)]
@@ -36,14 +33,16 @@ impl Work {
 /// The tasks under way.
 #[derive(Debug)]
 pub(super) struct Tasks {
-    ended: Receiver<Done>,
-    end: Sender<Done>,
+    /// Without a bound of its own, which would cost a lock for each: it holds no more than there are tasks, and of those
+    /// control allows only so many.
+    ended: UnboundedReceiver<Done>,
+    end: UnboundedSender<Done>,
     n_under_way: usize,
 }
 
 impl Tasks {
     pub(super) fn new() -> Self {
-        let (end, ended) = channel(ENDS);
+        let (end, ended) = unbounded_channel();
         Self { ended, end, n_under_way: 0 }
     }
 
@@ -64,7 +63,7 @@ impl Tasks {
                 biased;
                 ended = task => {
                     let done = ended.unwrap_or_else(|panic| work.lost(panic_message(&*panic)));
-                    let _ = end.send(done).await;
+                    let _ = end.send(done);
                 }
                 () = end.closed() => {}
             }
