@@ -142,6 +142,7 @@ impl Watch {
                     terms,
                     model,
                     last_look,
+                    last_gap: Duration::ZERO,
                     not_before,
                     place,
                     is_wanted: false,
@@ -218,6 +219,7 @@ impl Watch {
         let look = Look { since: watched.last_look, at: now, seen };
         self.measure.crowd.looked(&watched.model, &look);
         watched.model.observe_among(&look, self.measure.crowd.prior(watched.model.prior()));
+        watched.last_gap = look.since.map_or(Duration::ZERO, |since| now.since(since));
         watched.last_look = Some(now);
         watched.not_before = None;
         watched.planned_until(now);

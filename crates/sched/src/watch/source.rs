@@ -14,9 +14,12 @@ use crate::value::curve::Curve;
 /// A source that is worth less than this share of the price is reviewed there, and not only at the price, so that a
 /// price that has fallen a little makes nobody late.
 const REVIEW_AT: f64 = 0.8;
-/// A source is reviewed at the latest when its time since the last look has grown by one in this many.
+/// A source is reviewed at the latest after one in this many of its last gap, or of the time since the last look once
+/// that is more. The last gap, because it is about as long again in most cases: counted from the look alone, a source that
+/// is looked at once a day would be reviewed a dozen times in the first hours.
 const LATEST_REVIEW: u32 = 2;
-/// And at the earliest when it has grown by one in this many: a price that rises all the time would be met too often.
+/// And at the earliest when the time since the last look has grown by one in this many: a price that rises all the time
+/// would be met too often.
 const EARLIEST_REVIEW: u32 = 64;
 /// Chronons that a source counts as old from the start; reviews of what was just looked at would be idle.
 const YOUNG: u32 = 8;
@@ -36,6 +39,8 @@ pub(super) struct Watched {
     pub(super) terms: Terms,
     pub(super) model: Model,
     pub(super) last_look: Option<Time>,
+    /// Between the last look and the one before; zero when that is not known.
+    pub(super) last_gap: Duration,
     pub(super) not_before: Option<Time>,
     pub(super) place: Place,
     /// Someone asked, and no look has been chosen since.
@@ -174,7 +179,7 @@ impl Watched {
         }
         let age = now.since(last).max(measure.chronon * YOUNG);
         let target = if per_cost < REVIEW_AT * price { REVIEW_AT * price } else { price };
-        let latest = now.plus(age / LATEST_REVIEW).min(overdue_at);
+        let latest = now.plus(age.max(self.last_gap) / LATEST_REVIEW).min(overdue_at);
         let crossing = self.crossing(measure, now, target * self.cost(), latest).unwrap_or(latest);
         let earliest = now.plus(measure.chronon.max(age / EARLIEST_REVIEW));
         Outlook::Awake(crossing.max(earliest).min(overdue_at))
