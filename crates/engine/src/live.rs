@@ -21,9 +21,9 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior};
 
-use self::fetching::{Done, Fetching};
+use self::fetching::{Done, Fetch, Fetching};
 use self::recent::Recent;
-use self::tasks::{Tasks, Work};
+use self::tasks::Tasks;
 use crate::control::{Command, Control, Event, Write};
 use crate::handle::{Ask, Handle, Published, stored_budget, wall_clock};
 use crate::joining::{has_been_used, load_all};
@@ -122,8 +122,7 @@ async fn keep_up(handle: Handle) {
 struct Running {
     control: Control,
     settings: Arc<Settings>,
-    fetching: Fetching,
-    tasks: Tasks,
+    tasks: Tasks<Fetching>,
     recent: Recent,
     /// What the writer has no room for yet.
     unsent: VecDeque<Write>,
@@ -143,11 +142,11 @@ impl Running {
         // The writer waits until the loop has heard it, and has something to say only now and then.
         let (events, written) = mpsc::channel(1);
         let writer = tokio::spawn(writer::run(Arc::clone(&handle.store), handed_over, events));
+        let fetching = Fetching::new(Arc::clone(&handle.store), Arc::clone(&settings), client);
         Self {
             control,
-            fetching: Fetching::new(Arc::clone(&handle.store), Arc::clone(&settings), client),
+            tasks: Tasks::new(fetching, settings.network.pool.in_flight),
             settings,
-            tasks: Tasks::new(),
             recent: Recent::default(),
             unsent: VecDeque::new(),
             to_write: Some(to_write),
@@ -234,13 +233,9 @@ impl Running {
             Command::Write(write) => self.unsent.push_back(write),
             Command::Probe { errand, leg } => {
                 let recalled = self.recent.take(errand.source, errand.probe);
-                let task = self.fetching.clone().probe(errand, leg, recalled);
-                self.tasks.spawn(Work::Probe(errand.probe), task);
+                self.tasks.begin(Fetch::Probe { errand, leg, recalled });
             }
-            Command::FetchRobots { url } => {
-                let task = self.fetching.clone().robots(url.clone());
-                self.tasks.spawn(Work::Robots(url), task);
-            }
+            Command::FetchRobots { url } => self.tasks.begin(Fetch::Robots(url)),
         }
     }
 

@@ -1,9 +1,9 @@
-//! One probe from the store's words to a finished capture, as a task. A panic in it ends this task and nothing else.
+//! One probe from the store's words to a finished capture: what is fetched, then what is read if it is new.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 
-use dunlin_core::Fault;
+use dunlin_core::{Fault, Time};
 use dunlin_net::robots::MAX_BYTES;
 use dunlin_net::{Client, Error as NetError, Fetched, Request};
 use dunlin_store::Store;
@@ -13,6 +13,7 @@ use url::Url;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use super::recent::Recalled;
+use super::tasks::{Name, Progress, Run};
 use crate::Settings;
 use crate::capture::{Body, Errand, Failure, Job, Step, first_step, given_up};
 use crate::control::{Event, Leg};
@@ -30,6 +31,21 @@ impl From<Event> for Done {
     fn from(event: Event) -> Self {
         Self { event, next: None }
     }
+}
+
+/// Something to fetch.
+pub(super) enum Fetch {
+    /// A source.
+    Probe { errand: Errand, leg: Leg, recalled: Option<Box<Recalled>> },
+    /// A robots.txt.
+    Robots(Url),
+}
+
+/// What a probe brought that has to be read.
+pub(super) struct Reading {
+    job: Box<Job>,
+    answer: Box<Result<Fetched, NetError>>,
+    at: Time,
 }
 
 /// The largest body that is hashed between other tasks; a larger one would keep them waiting.
@@ -59,8 +75,8 @@ impl Fetching {
         }
     }
 
-    /// Probes a source, beginning with what is recalled of it, or with what the store has.
-    pub(super) async fn probe(self, errand: Errand, leg: Leg, recalled: Option<Box<Recalled>>) -> Done {
+    /// Fetches a source, beginning with what is recalled of it, or with what the store has.
+    async fn probe(&self, errand: Errand, leg: Leg, recalled: Option<Box<Recalled>>) -> Progress<Reading> {
         let Errand { probe, source, .. } = errand;
         let mut last_print = None;
         let job = if let Some(recalled) = recalled {
@@ -68,44 +84,89 @@ impl Fetching {
             last_print = print;
             Job::new(errand, checked, look, flicker, &self.settings)
         } else {
-            let (store, settings) = (Arc::clone(&self.store), Arc::clone(&self.settings));
-            // As many threads as wait for the store would each keep memory of their own.
-            let _reader = self.readers.acquire().await;
-            let preparing = spawn_blocking(move || prepare(&*store, &settings, errand));
-            match preparing.await {
-                Ok(Ok(job)) => job,
-                Ok(Err(error)) => return Event::Dropped { probe, reason: error.to_string() }.into(),
-                Err(error) => return Event::Crashed { probe, reason: message_of(error) }.into(),
+            match self.prepare(errand).await {
+                Ok(job) => job,
+                Err(event) => return Progress::Done(event.into()),
             }
         };
         let request = match job.request() {
             Ok(request) => leg.of(request),
             Err(error) => {
                 let failure = Failure::new(Fault::User, error.to_string());
-                return Event::Taken(Box::new(given_up(&job, failure, wall_clock()))).into();
+                let taken = given_up(&job, failure, wall_clock());
+                return Progress::Done(Event::Taken(Box::new(taken)).into());
             }
         };
         tracing::debug!(%source, url = %dunlin_net::ShownUrl::of(request.url()), "probe");
         let answer = match self.client.fetch(request).await {
-            Err(NetError::Elsewhere { onward }) => return Event::LedOn { probe, onward }.into(),
-            Err(NetError::Stale { .. }) => return Event::ClosedUnder { probe }.into(),
+            Err(NetError::Elsewhere { onward }) => {
+                return Progress::Done(Event::LedOn { probe, onward }.into());
+            }
+            Err(NetError::Stale { .. }) => return Progress::Done(Event::ClosedUnder { probe }.into()),
             answer => answer,
         };
         let at = wall_clock();
-        let is_small = answer.as_ref().map_or(true, |fetched| fetched.body.len() <= HASHED_AT_ONCE);
+        let is_small = is_small(&answer);
         let print = answer.as_ref().ok().filter(|_| is_small).and_then(|fetched| self.print(fetched));
         let body = if print.is_some() && print == last_print { Body::Last } else { Body::Any };
         // Most answers are nothing new, and it takes microseconds to see that: less than another thread does.
         if is_small && let Step::Done(taken) = first_step(&job, &answer, body, at) {
             let next = Recalled::after(job.checked, Some(job.flicker), print.or(last_print), &taken);
-            return Done { event: Event::Taken(taken), next };
+            return Progress::Done(Done { event: Event::Taken(taken), next });
         }
+        Progress::Rest(Reading { job: Box::new(job), answer: Box::new(answer), at })
+    }
+
+    /// Reads what the store has of a source.
+    async fn prepare(&self, errand: Errand) -> Result<Job, Event> {
+        let probe = errand.probe;
+        let (store, settings) = (Arc::clone(&self.store), Arc::clone(&self.settings));
+        // As many threads as wait for the store would each keep memory of their own.
         let _reader = self.readers.acquire().await;
-        let checked = Arc::clone(&job.checked);
-        let (store, settings) = (self.store, self.settings);
-        let reading = spawn_blocking(move || match &answer {
-            Ok(fetched) if is_small => read(&*store, &settings, job, fetched, at),
-            answer => digest(&*store, &settings, job, answer, at),
+        match spawn_blocking(move || prepare(&*store, &settings, errand)).await {
+            Ok(Ok(job)) => Ok(job),
+            Ok(Err(error)) => Err(Event::Dropped { probe, reason: error.to_string() }),
+            Err(error) => Err(Event::Crashed { probe, reason: message_of(error) }),
+        }
+    }
+
+    async fn robots(&self, url: Url) -> Done {
+        let request = Request::new(url.clone()).keeping_first(MAX_BYTES as u64);
+        let answer = Box::new(self.client.fetch(request).await);
+        Event::Robots { url, answer }.into()
+    }
+
+    /// Tells a body from others, several times faster than its hash does.
+    fn print(&self, fetched: &Fetched) -> Option<u128> {
+        (!fetched.is_unchanged()).then(|| xxh3_128_with_seed(&fetched.body, self.seed))
+    }
+}
+
+impl Run for Fetching {
+    type Errand = Fetch;
+    type Rest = Reading;
+
+    fn name(errand: &Fetch) -> Name {
+        match errand {
+            Fetch::Probe { errand, .. } => Name::Probe(errand.probe),
+            Fetch::Robots(url) => Name::Robots(url.clone()),
+        }
+    }
+
+    async fn fetch(&self, errand: Fetch) -> Progress<Reading> {
+        match errand {
+            Fetch::Probe { errand, leg, recalled } => self.probe(errand, leg, recalled).await,
+            Fetch::Robots(url) => Progress::Done(self.robots(url).await),
+        }
+    }
+
+    async fn finish(&self, Reading { job, answer, at }: Reading) -> Done {
+        let (probe, checked) = (job.probe, Arc::clone(&job.checked));
+        let (store, settings) = (Arc::clone(&self.store), Arc::clone(&self.settings));
+        let _reader = self.readers.acquire().await;
+        let reading = spawn_blocking(move || match &*answer {
+            Ok(fetched) if is_small(&answer) => read(&*store, &settings, *job, fetched, at),
+            answer => digest(&*store, &settings, *job, answer, at),
         });
         match reading.await {
             Ok(Ok(taken)) => {
@@ -116,17 +177,11 @@ impl Fetching {
             Err(error) => Event::Crashed { probe, reason: message_of(error) }.into(),
         }
     }
+}
 
-    /// Tells a body from others, several times faster than its hash does.
-    fn print(&self, fetched: &Fetched) -> Option<u128> {
-        (!fetched.is_unchanged()).then(|| xxh3_128_with_seed(&fetched.body, self.seed))
-    }
-
-    pub(super) async fn robots(self, url: Url) -> Done {
-        let request = Request::new(url.clone()).keeping_first(MAX_BYTES as u64);
-        let answer = Box::new(self.client.fetch(request).await);
-        Event::Robots { url, answer }.into()
-    }
+/// Whether an answer may be hashed between other tasks.
+fn is_small(answer: &Result<Fetched, NetError>) -> bool {
+    answer.as_ref().map_or(true, |fetched| fetched.body.len() <= HASHED_AT_ONCE)
 }
 
 /// What a task said when it panicked.

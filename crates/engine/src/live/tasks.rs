@@ -1,8 +1,10 @@
-//! Tasks that probe, as many as were begun. Each says how it ended over one channel, also when it panicked; none outlives
-//! whoever listens. Decides nothing.
+//! Errands and the tasks that run them. As many tasks fetch as the client fetches at one time, each one errand after the
+//! other; what is left over waits in line, where it costs no task. Every errand ends with one word over one channel, also
+//! when it panicked; no task outlives whoever listens. Decides nothing.
 
+use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
-use std::pin::pin;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use dunlin_store::ProbeId;
 use futures_util::FutureExt as _;
@@ -13,14 +15,14 @@ use super::fetching::Done;
 use crate::control::Event;
 use crate::probe::panic_message;
 
-/// What a task is for.
-#[derive(Debug)]
-pub(super) enum Work {
+/// Which errand.
+#[derive(Debug, Clone)]
+pub(super) enum Name {
     Probe(ProbeId),
     Robots(Url),
 }
 
-impl Work {
+impl Name {
     /// What to say when it panicked.
     fn lost(self, reason: String) -> Done {
         Done::from(match self {
@@ -30,20 +32,40 @@ impl Work {
     }
 }
 
-/// The tasks under way.
+/// How far an errand has come with what its task may do.
+pub(super) enum Progress<R> {
+    /// To its end.
+    Done(Done),
+    /// The rest needs no network; it has a task of its own, so that the line moves on.
+    Rest(R),
+}
+
+/// What errands consist of.
+pub(super) trait Run: Clone + Send + Sync + 'static {
+    type Errand: Send + 'static;
+    type Rest: Send + 'static;
+
+    fn name(errand: &Self::Errand) -> Name;
+    fn fetch(&self, errand: Self::Errand) -> impl Future<Output = Progress<Self::Rest>> + Send;
+    fn finish(&self, rest: Self::Rest) -> impl Future<Output = Done> + Send;
+}
+
+/// The errands under way.
 #[derive(Debug)]
-pub(super) struct Tasks {
-    /// Without a bound of its own, which would cost a lock for each: it holds no more than there are tasks, and of those
+pub(super) struct Tasks<R: Run> {
+    run: R,
+    line: Arc<Line<R::Errand>>,
+    /// Without a bound of its own, which would cost a lock for each: it holds no more than there are errands, and of those
     /// control allows only so many.
     ended: UnboundedReceiver<Done>,
     end: UnboundedSender<Done>,
     n_under_way: usize,
 }
 
-impl Tasks {
-    pub(super) fn new() -> Self {
+impl<R: Run> Tasks<R> {
+    pub(super) fn new(run: R, at_one_time: usize) -> Self {
         let (end, ended) = unbounded_channel();
-        Self { ended, end, n_under_way: 0 }
+        Self { run, line: Arc::new(Line::new(at_one_time.max(1))), ended, end, n_under_way: 0 }
     }
 
     /// How many have not been told of.
@@ -51,23 +73,13 @@ impl Tasks {
         self.n_under_way
     }
 
-    /// Begins one.
-    pub(super) fn spawn(&mut self, work: Work, task: impl Future<Output = Done> + Send + 'static) {
+    /// Begins one, or puts it in line.
+    pub(super) fn begin(&mut self, errand: R::Errand) {
         self.n_under_way += 1;
-        let end = self.end.clone();
-        // Boxed, because a task is moved several times before it is where it stays.
-        tokio::spawn(Box::pin(async move {
-            // Nothing that a panic may leave half done is used again: the task owns what it works on.
-            let task = pin!(AssertUnwindSafe(task).catch_unwind());
-            tokio::select! {
-                biased;
-                ended = task => {
-                    let done = ended.unwrap_or_else(|panic| work.lost(panic_message(&*panic)));
-                    let _ = end.send(done);
-                }
-                () = end.closed() => {}
-            }
-        }));
+        if let Some(errand) = self.line.push(errand) {
+            let lane = Lane { run: self.run.clone(), line: Arc::clone(&self.line), end: self.end.clone() };
+            tokio::spawn(lane.run(errand));
+        }
     }
 
     /// Waits for one or more to end, and takes in up to `limit` of them; for ever when none is under way.
@@ -81,43 +93,230 @@ impl Tasks {
     }
 }
 
+/// What waits for a task.
+#[derive(Debug)]
+struct Line<E> {
+    waiting: Mutex<Waiting<E>>,
+    at_one_time: usize,
+}
+
+#[derive(Debug)]
+struct Waiting<E> {
+    errands: VecDeque<E>,
+    n_lanes: usize,
+}
+
+impl<E> Line<E> {
+    fn new(at_one_time: usize) -> Self {
+        Self { waiting: Mutex::new(Waiting { errands: VecDeque::new(), n_lanes: 0 }), at_one_time }
+    }
+
+    /// Puts an errand in line; gives it back when there is room for one more task, which is then to be begun with it.
+    fn push(&self, errand: E) -> Option<E> {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        if waiting.n_lanes < self.at_one_time {
+            waiting.n_lanes += 1;
+            return Some(errand);
+        }
+        waiting.errands.push_back(errand);
+        None
+    }
+
+    /// The next one; when there is none, the task that asked is to end.
+    fn next(&self) -> Option<E> {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let next = waiting.errands.pop_front();
+        waiting.n_lanes -= usize::from(next.is_none());
+        next
+    }
+}
+
+/// A task that runs errands as long as there are any.
+struct Lane<R: Run> {
+    run: R,
+    line: Arc<Line<R::Errand>>,
+    end: UnboundedSender<Done>,
+}
+
+impl<R: Run> Lane<R> {
+    async fn run(self, first: R::Errand) {
+        let running = async {
+            let mut next = Some(first);
+            while let Some(errand) = next {
+                self.fetch(errand).await;
+                next = self.line.next();
+            }
+        };
+        tokio::select! {
+            biased;
+            () = running => {}
+            () = self.end.closed() => {}
+        }
+    }
+
+    async fn fetch(&self, errand: R::Errand) {
+        let name = R::name(&errand);
+        // Nothing that a panic may leave half done is used again: an errand owns what it works on.
+        let done = match AssertUnwindSafe(self.run.fetch(errand)).catch_unwind().await {
+            Ok(Progress::Done(done)) => done,
+            Ok(Progress::Rest(rest)) => {
+                tokio::spawn(finish(self.run.clone(), rest, name, self.end.clone()));
+                return;
+            }
+            Err(panic) => name.lost(panic_message(&*panic)),
+        };
+        let _ = self.end.send(done);
+    }
+}
+
+async fn finish<R: Run>(run: R, rest: R::Rest, name: Name, end: UnboundedSender<Done>) {
+    tokio::select! {
+        biased;
+        ended = AssertUnwindSafe(run.finish(rest)).catch_unwind() => {
+            let _ = end.send(ended.unwrap_or_else(|panic| name.lost(panic_message(&*panic))));
+        }
+        () = end.closed() => {}
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use futures_util::future::BoxFuture;
     use tokio::sync::oneshot;
 
     use super::*;
 
-    async fn next(tasks: &mut Tasks) -> Event {
-        let mut ended = Vec::new();
-        tasks.ended(&mut ended, 1).await;
-        ended.remove(0).event
+    /// Errands that do what the test says.
+    #[derive(Clone)]
+    struct Scripted;
+
+    struct Script {
+        probe: ProbeId,
+        fetch: BoxFuture<'static, Progress<Rest>>,
+    }
+
+    type Rest = BoxFuture<'static, Done>;
+
+    impl Run for Scripted {
+        type Errand = Script;
+        type Rest = Rest;
+
+        fn name(script: &Script) -> Name {
+            Name::Probe(script.probe)
+        }
+
+        async fn fetch(&self, script: Script) -> Progress<Rest> {
+            script.fetch.await
+        }
+
+        async fn finish(&self, rest: Rest) -> Done {
+            rest.await
+        }
+    }
+
+    fn dropped(probe: ProbeId) -> Done {
+        Event::Dropped { probe, reason: "none".to_owned() }.into()
+    }
+
+    fn probe_of(event: &Event) -> (u64, Option<&str>) {
+        match event {
+            Event::Dropped { probe, .. } => (probe.0, None),
+            Event::Crashed { probe, reason } => (probe.0, Some(reason)),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    impl Tasks<Scripted> {
+        fn script(&mut self, number: u64, fetch: impl Future<Output = Progress<Rest>> + Send + 'static) {
+            self.begin(Script { probe: ProbeId(number), fetch: Box::pin(fetch) });
+        }
+
+        /// An errand that fetches until it is released; what tells that it has begun, and what releases it.
+        fn held(&mut self, number: u64) -> (oneshot::Receiver<()>, oneshot::Sender<()>) {
+            let ((begun, has_begun), (release, released)) = (oneshot::channel(), oneshot::channel());
+            self.script(number, async move {
+                let _ = begun.send(());
+                let _ = released.await;
+                Progress::Done(dropped(ProbeId(number)))
+            });
+            (has_begun, release)
+        }
+
+        async fn next(&mut self) -> Event {
+            let mut ended = Vec::new();
+            self.ended(&mut ended, 1).await;
+            ended.remove(0).event
+        }
     }
 
     #[tokio::test]
-    async fn a_panic_is_an_end_like_others_and_no_task_outlives_its_listener() {
-        let mut tasks = Tasks::new();
-        tasks.spawn(Work::Probe(ProbeId(1)), async { panic!("a bug") });
-        let reason = "none".to_owned();
-        tasks.spawn(Work::Probe(ProbeId(2)), async { Event::Dropped { probe: ProbeId(2), reason }.into() });
-        assert!(
-            matches!(next(&mut tasks).await, Event::Crashed { probe: ProbeId(1), reason } if reason == "a bug")
-        );
-        assert!(matches!(next(&mut tasks).await, Event::Dropped { probe: ProbeId(2), .. }));
+    async fn a_panic_is_an_end_like_others_and_the_next_errand_goes_on() {
+        let mut tasks = Tasks::new(Scripted, 1);
+        tasks.script(1, async { panic!("a bug") });
+        tasks.script(2, async { Progress::Rest(async { panic!("another") }.boxed()) });
+        tasks.script(3, async { Progress::Done(dropped(ProbeId(3))) });
+        assert_eq!(probe_of(&tasks.next().await), (1, Some("a bug")));
+        let mut last = [tasks.next().await, tasks.next().await];
+        last.sort_by_key(|event| probe_of(event).0);
+        assert_eq!(last.each_ref().map(probe_of), [(2, Some("another")), (3, None)]);
         assert_eq!(tasks.len(), 0);
+    }
 
-        let mut released = Vec::new();
-        for number in 0..2 {
-            let (hold, release) = oneshot::channel::<()>();
-            released.push(release);
-            tasks.spawn(Work::Probe(ProbeId(number)), async move {
-                let _hold = hold;
-                std::future::pending().await
-            });
+    #[tokio::test]
+    async fn as_many_fetch_as_may_and_the_others_follow_in_order() {
+        let mut tasks = Tasks::new(Scripted, 2);
+        let mut held: Vec<_> = (0..5).map(|number| Some(tasks.held(number))).collect();
+        for (number, now) in [(0, [0, 1]), (1, [1, 2]), (2, [2, 3]), (3, [3, 4]), (4, [4, 4])] {
+            for begun in now {
+                if let Some((begun, _)) = &mut held[begun]
+                    && !begun.is_terminated()
+                {
+                    begun.await.unwrap();
+                }
+            }
+            for (begun, _) in held[now[1] + 1..].iter_mut().flatten() {
+                assert!(begun.try_recv().is_err(), "more than two at one time");
+            }
+            let (_, release) = held[number].take().unwrap();
+            release.send(()).unwrap();
+            assert_eq!(probe_of(&tasks.next().await).0, number as u64);
         }
-        assert_eq!(tasks.len(), 2);
-        tasks.abandon();
-        assert!(released.remove(0).await.is_err(), "abandoned");
-        drop(tasks);
-        assert!(released.remove(0).await.is_err(), "dropped");
+    }
+
+    #[tokio::test]
+    async fn what_is_read_keeps_nobody_from_fetching() {
+        let mut tasks = Tasks::new(Scripted, 1);
+        let (release, released) = oneshot::channel();
+        let reading = released.map(|_| dropped(ProbeId(1))).boxed();
+        tasks.script(1, async { Progress::Rest(reading) });
+        tasks.script(2, async { Progress::Done(dropped(ProbeId(2))) });
+        assert_eq!(probe_of(&tasks.next().await).0, 2);
+        release.send(()).unwrap();
+        assert_eq!(probe_of(&tasks.next().await).0, 1);
+    }
+
+    #[tokio::test]
+    async fn no_task_outlives_its_listener() {
+        for is_abandoned in [true, false] {
+            let mut tasks = Tasks::new(Scripted, 2);
+            let mut held: Vec<_> = (0..3).map(|number| tasks.held(number)).collect();
+            let (_, mut waiting) = held.pop().unwrap();
+            for (begun, _) in &mut held {
+                begun.await.unwrap();
+            }
+            assert_eq!(tasks.len(), 3);
+            if is_abandoned {
+                tasks.abandon();
+            } else {
+                drop(tasks);
+            }
+            for (_, mut release) in held {
+                release.closed().await;
+            }
+            // What waited goes with the last of those that could have fetched it.
+            if !is_abandoned {
+                waiting.closed().await;
+            }
+        }
     }
 }
