@@ -137,21 +137,19 @@ impl Politeness {
         if let Some(free) = self.free_after_resuming(now) {
             hold(free, Reason::Gap);
         }
-        if let Some(place) = self.known(rules.scope, url) {
-            place.notice_clock(now);
-            if let Some(free) = place.free_at(rules.gap) {
-                hold(free, Reason::Gap);
-            }
-            if place.in_flight >= rules.concurrent.max(1) {
-                hold(now.plus(rules.gap.max(Duration::from_secs(1))), Reason::Busy);
-            }
-        }
         for scope in self.scopes() {
-            if let Some(place) = self.known(scope, url) {
-                place.notice_clock(now);
-                if let Some((until, reason)) = place.blocked() {
-                    hold(until, reason);
+            let Some(place) = self.known(scope, url) else { continue };
+            place.notice_clock(now);
+            if scope == rules.scope {
+                if let Some(free) = place.free_at(rules.gap) {
+                    hold(free, Reason::Gap);
                 }
+                if place.in_flight >= rules.concurrent.max(1) {
+                    hold(now.plus(rules.gap.max(Duration::from_secs(1))), Reason::Busy);
+                }
+            }
+            if let Some((until, reason)) = place.blocked() {
+                hold(until, reason);
             }
         }
         latest.map_or(MayFetch::Go, |(until, reason)| MayFetch::NotBefore(until, reason))
@@ -241,10 +239,8 @@ impl Politeness {
 
     /// What is known that concerns `url`, by name of place.
     pub fn concerning<'a>(&'a self, url: &'a PlacedUrl) -> impl Iterator<Item = (&'a str, &'a PlaceState)> {
-        let scopes = self.scopes();
-        let once = (0..scopes.len()).filter(move |n| !scopes[..*n].contains(&scopes[*n]));
-        once.filter_map(move |n| self.places.get(&url.number(scopes[n])))
-            .map(|place| (place.name.as_str(), &place.state))
+        let known = self.scopes().filter_map(|scope| self.places.get(&url.number(scope)));
+        known.map(|place| (place.name.as_str(), &place.state))
     }
 
     /// Everything that is known, by name of place, in order of the names.
@@ -289,8 +285,9 @@ impl Politeness {
         self.places.get_mut(&url.number(scope)).map(|place| &mut place.state)
     }
 
-    /// The places whose failures hold a URL back.
-    const fn scopes(&self) -> [Scope; 3] {
-        [self.rules.scope, self.rules.limit_scope, Scope::Url]
+    /// Of the places whose failures hold a URL back, each once; the one that gaps are counted over comes first.
+    fn scopes(&self) -> impl Iterator<Item = Scope> + use<> {
+        let scopes = [self.rules.scope, self.rules.limit_scope, Scope::Url];
+        (0..scopes.len()).filter(move |n| !scopes[..*n].contains(&scopes[*n])).map(move |n| scopes[n])
     }
 }
