@@ -202,7 +202,7 @@ fn way(fetched: &Fetched) -> Vec<Url> {
     if fetched.hops.is_empty() {
         return Vec::new();
     }
-    fetched.hops.iter().map(|hop| hop.from.clone()).chain([fetched.final_url.clone()]).collect()
+    fetched.hops.iter().map(|hop| hop.from.clone()).chain([Url::clone(&fetched.final_url)]).collect()
 }
 
 /// The note of a look that worked, with the hash of the content before. A 304 may leave out validators that still count.

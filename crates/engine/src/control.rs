@@ -19,7 +19,7 @@ mod time;
 mod trouble;
 mod usage;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -33,6 +33,7 @@ use dunlin_sched::watch::{self, Choice, HostIdx, Input, Pace};
 use dunlin_store::{Capture, NewDecision, Note, ObservationId, ProbeId, Recorded, SourceId};
 use url::Url;
 
+use crate::by_id::ById;
 use crate::capture::{Errand, FollowUp, Taken};
 use crate::joining::Joining;
 use crate::{Figures, Health, RobotsRule, Settings};
@@ -216,7 +217,7 @@ pub struct Control {
     delayed: BTreeSet<(Time, ProbeId)>,
     sources: Sources,
     hosts: Hosts,
-    flights: HashMap<ProbeId, Flight>,
+    flights: ById<ProbeId, Flight>,
     next_probe: u64,
     journal: JournalState,
     noting: Noting,
@@ -259,7 +260,7 @@ impl Control {
             delayed: BTreeSet::new(),
             sources: Sources::default(),
             hosts: Hosts::default(),
-            flights: HashMap::new(),
+            flights: ById::default(),
             next_probe: first_probe,
             journal: JournalState::default(),
             noting: Noting::default(),

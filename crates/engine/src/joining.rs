@@ -2,6 +2,7 @@
 //! keeps in memory for each.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use dunlin_core::Time;
@@ -79,7 +80,7 @@ impl Joining {
         let mut memory = Memory::load(store, source.id, &source.spec, settings.prior)?;
         unnoted.of(id).for_each(|at| memory.catch_up(at));
         let known = Box::new(Known {
-            url: checked.url,
+            url: Arc::unwrap_or_clone(checked.url),
             value: checked.value,
             shortest_gap: checked.shortest_gap,
             longest_gap: checked.longest_gap,

@@ -11,6 +11,7 @@
 //! Invariant: nothing is told that is not first written. A source is not looked at again before the last look at it
 //! is in the store, and the newest cursor is told after the commit.
 
+mod by_id;
 pub mod capture;
 pub mod control;
 mod error;

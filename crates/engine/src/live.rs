@@ -170,14 +170,18 @@ impl Running {
         loop {
             tokio::select! {
                 _ = ticks.tick() => self.tick(),
-                Some(events) = self.written.recv() => events.into_iter().for_each(|event| self.take(event)),
+                Some(events) = self.written.recv() => {
+                    let now = wall_clock();
+                    events.into_iter().for_each(|event| self.take(now, event));
+                }
                 () = self.tasks.ended(&mut ended, AT_ONE_TURN) => {
-                    ended.drain(..).for_each(|done| self.task_ended(done));
+                    let now = wall_clock();
+                    ended.drain(..).for_each(|done| self.task_ended(now, done));
                 }
                 Some(ask) = asked.recv(), if give_up_at.is_none() => self.answer(ask),
                 _ = &mut stopped, if give_up_at.is_none() => {
                     give_up_at = Some(Instant::now() + self.settings.stop_within);
-                    self.take(Event::Stopping);
+                    self.take(wall_clock(), Event::Stopping);
                     asked.close();
                 }
             }
@@ -200,12 +204,12 @@ impl Running {
         self.handle(now, Event::Tick { at });
     }
 
-    fn take(&mut self, event: Event) {
+    fn take(&mut self, now: Time, event: Event) {
         if let Event::Written { probe, source, result: Ok(recorded) } = &event {
             self.recent.written(*source, *probe);
             self.announce(recorded);
         }
-        self.handle(wall_clock(), event);
+        self.handle(now, event);
     }
 
     /// Tells everyone of changes that are in the store.
@@ -239,11 +243,11 @@ impl Running {
         }
     }
 
-    fn task_ended(&mut self, Done { event, next }: Done) {
+    fn task_ended(&mut self, now: Time, Done { event, next }: Done) {
         if let (Event::Taken(taken), Some(next)) = (&event, next) {
             self.recent.leave(taken.capture.source, taken.capture.probe, next);
         }
-        self.take(event);
+        self.take(now, event);
     }
 
     /// Hands writes to the writer as far as it has room. What it has no room for bounds itself: each belongs to a probe

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 use std::time::Duration;
 
 use dunlin_extract::recipe::{NoiseRules, Recipe};
@@ -64,7 +65,7 @@ impl fmt::Debug for SourceRecipe {
 #[derive(Debug, Clone)]
 pub struct Checked {
     /// Where it is.
-    pub url: Url,
+    pub url: Arc<Url>,
     /// How to read it.
     pub recipe: SourceRecipe,
     /// What its changes are worth.
@@ -150,7 +151,13 @@ pub(crate) fn understand(source: &NewSource, settings: &Settings) -> Result<Chec
     let longest_gap = gap(recipe.longest_gap, settings.longest_gap, "longest_gap")?;
     let value =
         ValueModel { life: source.life.parse()?, urgency: source.urgency.parse()?, weight: source.weight };
-    Ok(Checked { url, recipe, value, shortest_gap, longest_gap: longest_gap.max(shortest_gap) })
+    Ok(Checked {
+        url: Arc::new(url),
+        recipe,
+        value,
+        shortest_gap,
+        longest_gap: longest_gap.max(shortest_gap),
+    })
 }
 
 fn wrong(what: &'static str, given: &impl ToString, expected: &'static str) -> Error {
@@ -169,7 +176,7 @@ impl Checked {
         if size > MAX_HEADER_BYTES {
             return Err(wrong("bytes of headers", &size, "at most 16384 in all"));
         }
-        let request = Request::new(self.url.clone());
+        let request = Request::new(Arc::clone(&self.url));
         let mut headers = self.recipe.headers.iter();
         headers.try_fold(request, |request, (name, value)| request.header(name, value)).map_err(Error::Header)
     }

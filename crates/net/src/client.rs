@@ -12,7 +12,6 @@ mod pool;
 mod redirect;
 mod settings;
 
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -112,8 +111,8 @@ impl Client {
         headers.insert(http::header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         let mut timings = Timings::default();
         let mut asking = Asking { shared, url: &request.url, n_hops: 0, timings: &mut timings };
-        let ask = Ask::new(&request.url, Cow::Owned(headers))?;
-        let (answer, target, connection) = asking.once(&ask).await?;
+        let ask = Ask::new(&request.url, headers)?;
+        let (answer, target, connection) = asking.once(ask).await?;
         let status = answer.status();
         Encoding::read(answer.headers(), &target)?.must_be_plain(&target)?;
         let arriving = Arriving::new(answer.into_body(), target.clone(), u64::MAX, silence);
@@ -153,35 +152,35 @@ impl Shared {
     async fn call(&self, call: &Call) -> Result<Fetched, Error> {
         let mut timings = Timings::default();
         let mut asking = Asking { shared: self, url: &call.url, n_hops: 0, timings: &mut timings };
-        let ask = Ask::new(&call.url, Cow::Owned(call.all_headers(&self.user_agent)))?;
+        let ask = Ask::new(&call.url, call.all_headers(&self.user_agent))?;
         let ask = ask.with(call.method.clone(), call.body.clone());
-        let (answer, target, connection) = asking.once(&ask).await?;
+        let (answer, target, connection) = asking.once(ask).await?;
         let (head, body) = answer.into_parts();
         let content = self.read(None, &head, body, &target, connection).await?;
-        Ok(Fetched::new(&head, call.url.clone(), Vec::new(), content, timings))
+        Ok(Fetched::new(&head, Arc::new(call.url.clone()), Vec::new(), content, timings))
     }
 
     async fn follow(&self, request: &Request) -> Result<Fetched, Error> {
-        let mut headers = request.all_headers(&self.user_agent)?;
-        let (begin, hops) = request.beginning();
-        let (mut url, mut hops) = (begin.clone(), hops.to_vec());
-        url.set_fragment(None);
-        redirect::strip_along(&mut headers, &request.headers, &hops, &url);
+        let (mut url, mut hops) = request.beginning();
         let mut timings = Timings::default();
         loop {
+            let mut headers = request.all_headers(&self.user_agent)?;
+            redirect::strip_along(&mut headers, &request.headers, &hops, &url);
             let mut asking = Asking { shared: self, url: &url, n_hops: hops.len(), timings: &mut timings };
-            let (answer, target, connection) = asking.ask(&headers, request.connections).await?;
+            let (answer, target, connection) = asking.ask(headers, request.connections).await?;
             if let Some(next) = redirect::target(&answer, &url, &hops, &self.settings)? {
-                redirect::strip(&mut headers, &request.headers, &url, &next);
                 let is_followed = request.may_follow(&url, &next);
-                hops.push(Hop { status: answer.status(), from: std::mem::replace(&mut url, next) });
+                let from = Arc::unwrap_or_clone(std::mem::replace(&mut url, Arc::new(next)));
+                hops.push(Hop { status: answer.status(), from });
                 self.pass_over(answer.into_body(), &target, connection).await;
                 if is_followed {
                     continue;
                 }
                 // What is never fetched from need not be decided by anybody else.
                 Asking { shared: self, url: &url, n_hops: hops.len(), timings: &mut timings }.target()?;
-                return Err(Error::Elsewhere { onward: Box::new(Onward::new(hops, url)) });
+                return Err(Error::Elsewhere {
+                    onward: Box::new(Onward::new(hops, Arc::unwrap_or_clone(url))),
+                });
             }
             let (head, body) = answer.into_parts();
             let content = self.read(request.keep_first, &head, body, &target, connection).await?;
@@ -233,35 +232,31 @@ struct Asking<'a> {
 impl Asking<'_> {
     async fn ask(
         &mut self,
-        headers: &HeaderMap,
+        headers: HeaderMap,
         connections: Connections,
     ) -> Result<(Response<Incoming>, Target, Connection), Error> {
         let target = self.target()?;
-        let ask = Ask::new(self.url, Cow::Borrowed(headers))?;
+        let ask = Ask::new(self.url, headers)?;
         let kept = if connections == Connections::New { None } else { self.shared.pool.take(&target) };
-        if let Some(mut kept) = kept {
-            match self.send(&target, &mut kept, &ask).await {
-                Ok(answer) => return Ok((answer, target, kept)),
-                Err(error) => {
-                    self.shared.pool.forget(&target);
-                    // The server may have closed it just as we began; a GET can be sent again, on a new connection.
-                    match (error.is_stale_connection(), connections) {
-                        (false, _) => return Err(error),
-                        (true, Connections::Once) => return Err(Error::Stale { host: target.host_name() }),
-                        (true, _) => {}
-                    }
+        let Some(mut kept) = kept else { return self.ask_anew(target, ask).await };
+        // The server may close it just as we begin; a GET can be sent again, on a new connection.
+        let again = (connections == Connections::Any).then(|| ask.clone());
+        match self.send(&target, &mut kept, ask).await {
+            Ok(answer) => Ok((answer, target, kept)),
+            Err(error) => {
+                self.shared.pool.forget(&target);
+                match (error.is_stale_connection(), again) {
+                    (false, _) => Err(error),
+                    (true, None) => Err(Error::Stale { host: target.host_name() }),
+                    (true, Some(ask)) => self.ask_anew(target, ask).await,
                 }
             }
         }
-        let (answer, connection) = self.ask_anew(&target, &ask).await?;
-        Ok((answer, target, connection))
     }
 
     /// Asks on a connection of its own, so that there is never a reason to ask a second time.
-    async fn once(&mut self, ask: &Ask<'_>) -> Result<(Response<Incoming>, Target, Connection), Error> {
-        let target = self.target()?;
-        let (answer, connection) = self.ask_anew(&target, ask).await?;
-        Ok((answer, target, connection))
+    async fn once(&mut self, ask: Ask) -> Result<(Response<Incoming>, Target, Connection), Error> {
+        self.ask_anew(self.target()?, ask).await
     }
 
     fn target(&self) -> Result<Target, Error> {
@@ -270,24 +265,24 @@ impl Asking<'_> {
 
     async fn ask_anew(
         &mut self,
-        target: &Target,
-        ask: &Ask<'_>,
-    ) -> Result<(Response<Incoming>, Connection), Error> {
+        target: Target,
+        ask: Ask,
+    ) -> Result<(Response<Incoming>, Target, Connection), Error> {
         // Boxed: a handshake keeps kilobytes, and most fetches need none.
-        let dialled = Box::pin(self.shared.dialler.dial(target, self.timings)).await;
+        let dialled = Box::pin(self.shared.dialler.dial(&target, self.timings)).await;
         let mut connection = dialled.map_err(|error| match error {
             NotDialled::Refused(refusal) => self.refused(refusal),
             NotDialled::Failed(error) => error,
         })?;
-        let answer = self.send(target, &mut connection, ask).await?;
-        Ok((answer, connection))
+        let answer = self.send(&target, &mut connection, ask).await?;
+        Ok((answer, target, connection))
     }
 
     async fn send(
         &mut self,
         target: &Target,
         connection: &mut Connection,
-        ask: &Ask<'_>,
+        ask: Ask,
     ) -> Result<Response<Incoming>, Error> {
         let begin = Instant::now();
         let limit = self.shared.settings.timeouts.first_byte;

@@ -1,6 +1,7 @@
 //! What a server answered. Any status counts as an answer; only what gave none is a [`crate::Error`].
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -130,7 +131,7 @@ pub struct Fetched {
     /// The status of the last answer.
     pub status: StatusCode,
     /// Where that answer came from.
-    pub final_url: Url,
+    pub final_url: Arc<Url>,
     /// The redirects on the way, in order.
     pub hops: Vec<Hop>,
     /// What to send next time to be told whether anything changed.
@@ -155,7 +156,7 @@ impl Fetched {
     /// `timings` are those of what came before the content.
     pub(crate) fn new(
         head: &response::Parts,
-        final_url: Url,
+        final_url: Arc<Url>,
         hops: Vec<Hop>,
         content: Content,
         timings: Timings,
@@ -182,7 +183,7 @@ impl Fetched {
         let (head, body) = answer.into_parts();
         let sent_bytes = body.len() as u64;
         let content = Content { body, sent_bytes, is_cut: false, took: Duration::ZERO };
-        Self::new(&head, final_url, hops, content, Timings::default())
+        Self::new(&head, Arc::new(final_url), hops, content, Timings::default())
     }
 
     /// Whether the server says that nothing changed.

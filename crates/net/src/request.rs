@@ -56,7 +56,7 @@ pub enum Connections {
 /// One fetch.
 #[derive(Clone)]
 pub struct Request {
-    pub(crate) url: Url,
+    pub(crate) url: Arc<Url>,
     pub(crate) validators: Validators,
     pub(crate) headers: HeaderMap,
     pub(crate) keep_first: Option<u64>,
@@ -67,9 +67,9 @@ pub struct Request {
 
 impl Request {
     /// Asks for `url`.
-    pub fn new(url: Url) -> Self {
+    pub fn new(url: impl Into<Arc<Url>>) -> Self {
         Self {
-            url,
+            url: url.into(),
             validators: Validators::default(),
             headers: HeaderMap::new(),
             keep_first: None,
@@ -124,9 +124,8 @@ impl Request {
     /// where that other address leads.
     #[must_use]
     pub fn going_on(mut self, onward: Onward) -> Self {
-        let mut own = self.url.clone();
-        own.set_fragment(None);
-        self.onward = onward.hops().first().is_some_and(|hop| hop.from == own).then_some(onward);
+        let own = without_fragment(&self.url);
+        self.onward = onward.hops().first().is_some_and(|hop| hop.from == *own).then_some(onward);
         self
     }
 
@@ -136,8 +135,11 @@ impl Request {
     }
 
     /// What is asked first, and the redirects that have led there.
-    pub fn beginning(&self) -> (&Url, &[Hop]) {
-        self.onward.as_ref().map_or((&self.url, &[]), |onward| (onward.url(), onward.hops()))
+    pub fn beginning(&self) -> (Arc<Url>, Vec<Hop>) {
+        match &self.onward {
+            Some(onward) => (Arc::new(onward.url().clone()), onward.hops().to_vec()),
+            None => (without_fragment(&self.url), Vec::new()),
+        }
     }
 
     /// Where to.
@@ -150,7 +152,7 @@ impl Request {
         &self.validators
     }
 
-    /// The headers of the first request, without those that name the host.
+    /// The headers of a request to its own host, without those that name the host.
     pub(crate) fn all_headers(&self, user_agent: &HeaderValue) -> Result<HeaderMap, Error> {
         let mut headers = self.headers.clone();
         headers.insert(header::USER_AGENT, user_agent.clone());
@@ -167,6 +169,15 @@ impl Request {
         }
         Ok(headers)
     }
+}
+
+/// The part that servers are asked for.
+fn without_fragment(url: &Arc<Url>) -> Arc<Url> {
+    let mut url = Arc::clone(url);
+    if url.fragment().is_some() {
+        Arc::make_mut(&mut url).set_fragment(None);
+    }
+    url
 }
 
 /// Adds a header of the user's own.

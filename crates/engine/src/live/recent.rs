@@ -4,12 +4,12 @@
 //! Invariant: what is handed out is what is stored. A source is taken out for its probe, and rests here again only when
 //! what the probe brought is written and nobody has edited or removed the source meanwhile.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use dunlin_extract::Flicker;
 use dunlin_store::{ProbeId, SourceId};
 
+use crate::by_id::ById;
 use crate::capture::{Finding, Taken};
 use crate::memory::{LookNote, flicker_in};
 use crate::recipe::Checked;
@@ -84,9 +84,9 @@ impl Held {
 /// The memory: sources that were looked at last. When the younger generation is full, the older one is forgotten.
 #[derive(Debug, Default)]
 pub(super) struct Recent {
-    young: HashMap<SourceId, Held>,
+    young: ById<SourceId, Held>,
     young_bytes: usize,
-    old: HashMap<SourceId, Held>,
+    old: ById<SourceId, Held>,
 }
 
 impl Recent {

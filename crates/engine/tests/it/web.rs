@@ -87,8 +87,8 @@ impl Web {
     }
 
     fn respond(&self, request: &Request, now: Time) -> Result<Fetched, Error> {
-        let (url, hops) = request.beginning();
-        let mut hops = hops.to_vec();
+        let (url, mut hops) = request.beginning();
+        let url = &*url;
         let host = url.host_str().unwrap();
         if url.path() == "/robots.txt" {
             let (status, body) = self.robots.get(host).cloned().unwrap_or((404, String::new()));

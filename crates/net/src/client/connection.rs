@@ -1,7 +1,5 @@
 //! One HTTP connection, whatever its version. Knows nothing of hosts, pools or limits on time.
 
-use std::borrow::Cow;
-
 use bytes::Bytes;
 use http::header::{HOST, HeaderMap, HeaderValue};
 use http::uri::{Authority, PathAndQuery, Scheme, Uri};
@@ -76,7 +74,7 @@ impl Connection {
     }
 
     /// Sends a request and waits for the head of the answer.
-    pub(super) async fn send(&mut self, ask: &Ask<'_>) -> Result<Response<Incoming>, hyper::Error> {
+    pub(super) async fn send(&mut self, ask: Ask) -> Result<Response<Incoming>, hyper::Error> {
         match self {
             Self::Http1(sender) => {
                 sender.ready().await?;
@@ -91,19 +89,19 @@ impl Connection {
 }
 
 /// A request in the parts that both versions of the protocol are made from.
-#[derive(Debug)]
-pub(super) struct Ask<'h> {
+#[derive(Debug, Clone)]
+pub(super) struct Ask {
     scheme: Scheme,
     authority: Authority,
     path: PathAndQuery,
-    headers: Cow<'h, HeaderMap>,
+    headers: HeaderMap,
     method: Method,
     body: Bytes,
 }
 
-impl<'h> Ask<'h> {
+impl Ask {
     /// A GET.
-    pub(super) fn new(url: &Url, headers: Cow<'h, HeaderMap>) -> Result<Self, Error> {
+    pub(super) fn new(url: &Url, headers: HeaderMap) -> Result<Self, Error> {
         let bad_path = || Error::BadPath { url: ShownUrl::of(url) };
         let scheme = if url.scheme() == "https" { Scheme::HTTPS } else { Scheme::HTTP };
         let authority = url[Position::BeforeHost..Position::AfterPort].parse().map_err(|_| bad_path())?;
@@ -117,26 +115,27 @@ impl<'h> Ask<'h> {
         self
     }
 
-    fn for_http1(&self) -> http::Request<Full<Bytes>> {
-        let mut request = self.request(Uri::from(self.path.clone()));
+    fn for_http1(mut self) -> http::Request<Full<Bytes>> {
         let host = HeaderValue::from_str(self.authority.as_str()).expect("an authority is visible ASCII");
-        request.headers_mut().insert(HOST, host);
-        request
+        self.headers.insert(HOST, host);
+        let uri = Uri::from(self.path);
+        request(self.method, uri, self.headers, self.body)
     }
 
-    fn for_http2(&self) -> http::Request<Full<Bytes>> {
+    fn for_http2(self) -> http::Request<Full<Bytes>> {
         let mut parts = http::uri::Parts::default();
-        parts.scheme = Some(self.scheme.clone());
-        parts.authority = Some(self.authority.clone());
-        parts.path_and_query = Some(self.path.clone());
-        self.request(Uri::from_parts(parts).expect("all three parts are there"))
+        parts.scheme = Some(self.scheme);
+        parts.authority = Some(self.authority);
+        parts.path_and_query = Some(self.path);
+        let uri = Uri::from_parts(parts).expect("all three parts are there");
+        request(self.method, uri, self.headers, self.body)
     }
+}
 
-    fn request(&self, uri: Uri) -> http::Request<Full<Bytes>> {
-        let mut request = http::Request::new(Full::new(self.body.clone()));
-        request.method_mut().clone_from(&self.method);
-        *request.uri_mut() = uri;
-        *request.headers_mut() = HeaderMap::clone(&self.headers);
-        request
-    }
+fn request(method: Method, uri: Uri, headers: HeaderMap, body: Bytes) -> http::Request<Full<Bytes>> {
+    let mut request = http::Request::new(Full::new(body));
+    *request.method_mut() = method;
+    *request.uri_mut() = uri;
+    *request.headers_mut() = headers;
+    request
 }

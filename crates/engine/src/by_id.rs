@@ -1,0 +1,61 @@
+//! Maps by numbers that the program itself has given out. Nobody outside can choose these, so they need no hash that
+//! withstands being chosen; std's does, and looking a probe up several times is a tenth of what control does about it.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// A map by number of a probe or of a source.
+pub(crate) type ById<K, V> = HashMap<K, V, BuildHasherDefault<IdHasher>>;
+
+/// Spreads numbers that follow one another.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct IdHasher(u64);
+
+/// An odd number without a pattern: the golden ratio as a fraction of 2^64.
+const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+
+impl Hasher for IdHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(u64::from(*byte));
+        }
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = (self.0.rotate_left(5) ^ number).wrapping_mul(SPREAD);
+    }
+
+    fn write_i64(&mut self, number: i64) {
+        self.write_u64(number.cast_unsigned());
+    }
+
+    fn finish(&self) -> u64 {
+        // The upper half is the better mixed one, and the map chooses places by the lower.
+        self.0 ^ (self.0 >> 32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::hash::{BuildHasher as _, RandomState};
+
+    use dunlin_store::{ProbeId, SourceId};
+
+    use super::*;
+
+    #[test]
+    fn numbers_in_a_row_fall_into_different_places() {
+        let first = RandomState::new().hash_one(());
+        let probes =
+            (0..4096).map(|n| BuildHasherDefault::<IdHasher>::new().hash_one(ProbeId(first.wrapping_add(n))));
+        let sources = (0..4096).map(|n| BuildHasherDefault::<IdHasher>::new().hash_one(SourceId(n * 7)));
+        for hashes in [probes.collect::<Vec<_>>(), sources.collect()] {
+            let low: BTreeSet<u64> = hashes.iter().map(|hash| hash & 4095).collect();
+            let high: BTreeSet<u64> = hashes.iter().map(|hash| hash >> 57).collect();
+            // As many as of numbers drawn at random: 1 - 1/e of all places.
+            assert!(low.len() > 2400, "{}", low.len());
+            assert_eq!(high.len(), 128);
+        }
+    }
+}
