@@ -15,7 +15,7 @@ use crate::figures::{self, Stopwatch};
 /// Enough that one is not asked for again while it is under way.
 const SOURCES: usize = 4_000;
 /// Probes under way, from the decision to the commit; most of them wait for the writer, not for the network.
-const IN_FLIGHT: u32 = 1_000;
+const IN_FLIGHT: u32 = 1_600;
 
 pub(crate) fn pace(origin: SocketAddr, other_half: &str) -> figures::Pace {
     let directory = tempfile::tempdir().unwrap();

@@ -18,8 +18,7 @@ use crate::{
 
 /// The most looks in a row, which is read as a whole.
 const MAX_IN_ROW: usize = 256;
-/// The looks among which one is known again, in no more than 32 rows. Not `LIMIT ?1`: the plan would be made anew every
-/// time the parameter is bound.
+/// The looks among which one is known again, in no more than 32 rows.
 const LATEST_LOOKS: usize = 256;
 const SELECT_LATEST: &str = "SELECT id, looks FROM look ORDER BY id DESC LIMIT 32";
 

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::Connection;
+use rusqlite::config::DbConfig;
 
 use super::lock::DirectoryLock;
 use super::migrate;
@@ -126,7 +127,14 @@ fn configure(connection: &Connection, options: SqliteOptions) -> Result<(), Erro
         // Answers with the limit in force.
         connection.pragma_update_and_check(None, "max_page_count", pages.max(1), |_| Ok(()))?;
     }
+    keep_statements(connection)
+}
+
+/// Statements are kept, as they were first understood: without the guarantee, they are understood anew for every other
+/// value that might call for another plan, and ours do not.
+pub(super) fn keep_statements(connection: &Connection) -> Result<(), Error> {
     connection.set_prepared_statement_cache_capacity(64);
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(())
 }
 

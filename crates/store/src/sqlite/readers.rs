@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
+use super::open::keep_statements;
 use crate::Error;
 
 /// The connections that are idle, and how many more may be opened.
@@ -72,7 +73,7 @@ impl Readers {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(&self.file, flags)?;
         connection.busy_timeout(self.busy_timeout)?;
-        connection.set_prepared_statement_cache_capacity(64);
+        keep_statements(&connection)?;
         Ok(connection)
     }
 
