@@ -60,7 +60,13 @@ fn unreadable(place: &str, error: &serde_json::Error) -> Failure {
     // The reader adds its line and column, which say little about a body that a program wrote.
     let text = error.to_string();
     let text = text.rsplit_once(" at line ").map_or(&*text, |(text, _)| text);
-    let message = if place == "." { text.to_owned() } else { format!("{place}: {text}") };
+    // Whoever sent it does not know what our types are called.
+    let text = match text.split_once(", expected struct ") {
+        Some((given, _)) if given.starts_with("invalid length") => "a list, expected an object".to_owned(),
+        Some((given, _)) => format!("{given}, expected an object"),
+        None => text.to_owned(),
+    };
+    let message = if place == "." { text.clone() } else { format!("{place}: {text}") };
     let code = if text.starts_with("unknown field") { "unknown_field" } else { "bad_value" };
     Failure::new(StatusCode::UNPROCESSABLE_ENTITY, code, message, "/api/v1/openapi.json lists the fields")
 }

@@ -43,7 +43,7 @@ impl Sources {
             return print_json(&Report { sources });
         }
         if sources.is_empty() {
-            crate::note("no sources (add one with `dunlin add URL`, or many with `dunlin import FILE`)");
+            crate::note(&self.none());
             return Ok(());
         }
         let is_short = sources.len() <= MOST_EXPLAINED;
@@ -66,6 +66,21 @@ impl Sources {
         }
         backend.liveness().mention();
         Ok(())
+    }
+
+    /// What to say when there is nothing to list.
+    fn none(&self) -> String {
+        let of_tag = self.tag.as_deref().map(|tag| one_line(tag, 50));
+        match (&self.state, of_tag) {
+            (None, None) => {
+                "no sources (add one with `dunlin add URL`, or many with `dunlin import FILE`)".to_owned()
+            }
+            (None, Some(tag)) => format!("no source has the tag {tag} (`dunlin sources` lists all)"),
+            (Some(state), None) => format!("no source is {state} (`dunlin sources` lists all)"),
+            (Some(state), Some(tag)) => {
+                format!("no source with the tag {tag} is {state} (`dunlin sources --tag {tag}` lists those)")
+            }
+        }
     }
 }
 

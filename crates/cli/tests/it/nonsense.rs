@@ -42,6 +42,9 @@ fn numbers_and_addresses_that_nothing_has() {
     let desk = Desk::new();
     assert_eq!(desk.run("add https://a.example/ --data data").code, 0);
     let table = [
+        ("sources --state failing --data data", 0, "no source is failing"),
+        ("sources --tag news --data data", 0, "no source has the tag news"),
+        ("sources --tag news --state new --data data", 0, "no source with the tag news is new"),
         ("show 1 --data data", 1, "has no version yet"),
         ("show v9 --data data", 2, "no version 9"),
         ("diff 1 --data data", 1, "has no version yet"),

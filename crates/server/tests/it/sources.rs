@@ -88,7 +88,9 @@ async fn what_cannot_be_watched_is_refused_with_the_place_and_a_hint() {
         (json!({ "url": url, "tags": ["a", 1] }), 422, "bad_value", "tags[1]"),
         (json!({ "url": url, "tags": [""] }), 422, "bad_value", "tags"),
         (json!({ "url": url, "wieght": 1 }), 422, "unknown_field", "wieght"),
-        (json!(["not", "an", "object"]), 422, "bad_value", "GivenSource"),
+        (json!([]), 422, "bad_value", "a list, expected an object"),
+        (json!(5), 422, "bad_value", "integer `5`, expected an object"),
+        (json!(["not", "an", "object"]), 422, "bad_value", "a list, expected an object"),
     ];
     for (body, status, code, place) in refused {
         let answer = service.client.post("/sources", body.clone()).await;
