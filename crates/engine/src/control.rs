@@ -404,7 +404,8 @@ impl Control {
             return 0;
         }
         let under_way = u32::try_from(self.n_under_way()).unwrap_or(u32::MAX);
-        self.trouble.most(now).min(self.settings.in_flight.saturating_sub(under_way))
+        let most = self.settings.most_under_way(self.budget);
+        self.trouble.most(now).min(most.saturating_sub(under_way))
     }
 
     /// Drops places that nobody is at, and what is remembered of places that hold nothing back, here and in the store.

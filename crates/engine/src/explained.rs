@@ -120,14 +120,14 @@ pub struct BudgetReport {
 
 impl BudgetReport {
     /// The report of an engine that does nothing.
-    pub(crate) const fn unused(settings: &Settings) -> Self {
+    pub(crate) fn unused(settings: &Settings) -> Self {
         Self {
             pace: settings.budget,
             host_pace: settings.host_budget,
             price: 0.0,
             used: Used { minute: 0, hour: 0, day: 0 },
             in_flight: 0,
-            max_in_flight: settings.in_flight,
+            max_in_flight: settings.most_under_way(settings.budget),
             hosts: Vec::new(),
         }
     }

@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use dunlin_core::Time;
 use dunlin_net::Client;
+use dunlin_sched::watch::Pace;
 use dunlin_store::{Cursor, Recorded, Store};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
@@ -137,7 +138,8 @@ struct Running {
 impl Running {
     fn new(handle: &Handle, control: Control, client: Client, newest: watch::Sender<Cursor>) -> Self {
         let settings = Arc::clone(&handle.settings);
-        let capacity = settings.in_flight as usize + 16;
+        // What the writer has no room for waits with the loop, and would not be written together with the rest.
+        let capacity = settings.most_under_way(Pace { per_second: f64::MAX }) as usize + 16;
         let (to_write, handed_over) = mpsc::channel(capacity);
         // The writer waits until the loop has heard it, and has something to say only now and then.
         let (events, written) = mpsc::channel(1);
@@ -145,7 +147,7 @@ impl Running {
         let fetching = Fetching::new(Arc::clone(&handle.store), Arc::clone(&settings), client);
         Self {
             control,
-            tasks: Tasks::new(fetching, settings.network.pool.in_flight),
+            tasks: Tasks::new(fetching, settings.in_flight as usize),
             settings,
             recent: Recent::default(),
             unsent: VecDeque::new(),

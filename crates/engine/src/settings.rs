@@ -24,7 +24,8 @@ pub struct Settings {
     pub network: dunlin_net::Settings,
     /// Whether to ask for robots.txt.
     pub robots: RobotsRule,
-    /// The most probes from decision to commit at one time. Bounds memory, sockets and the writer's queue.
+    /// The most fetches at one time. What a chronon's budget begins beyond that waits in line for its turn, so that any budget
+    /// can be spent; at most [`Settings::MOST_IN_LINE`] times as many.
     pub in_flight: u32,
     /// What a look is worth.
     pub strategy: Strategy,
@@ -42,6 +43,19 @@ pub struct Settings {
     pub keep: Keep,
     /// How long stopping waits for probes that are under way.
     pub stop_within: Duration,
+}
+
+impl Settings {
+    /// How many times as many probes may wait, in line or for the writer, as fetch. Bounds memory.
+    pub const MOST_IN_LINE: u32 = 31;
+
+    /// The most probes from decision to commit at one time, with this budget.
+    #[expect(clippy::cast_sign_loss, reason = "what is below nothing becomes nothing, as it should")]
+    pub fn most_under_way(&self, budget: Pace) -> u32 {
+        let at_one_time = self.in_flight.max(1);
+        let begun = (budget.per_second * self.chronon.as_secs_f64()).ceil() as u32;
+        at_one_time.saturating_add(begun.min(at_one_time.saturating_mul(Self::MOST_IN_LINE)))
+    }
 }
 
 impl Default for Settings {

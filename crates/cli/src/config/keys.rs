@@ -193,7 +193,7 @@ pub(crate) const KEYS: &[Key] = &[
     ),
     key!(
         "limits.in_flight",
-        "most fetches at one time",
+        "most fetches at one time; what the budget of a chronon begins beyond that waits in line",
         in_flight,
         |text| at_least_one(text).map(|count| count as usize),
         shown

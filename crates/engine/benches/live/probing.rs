@@ -9,13 +9,11 @@ use dunlin_engine::{Engine, Pace, RobotsRule, Rules, Scope, Settings};
 use dunlin_net::Guard;
 use dunlin_store::{NewSource, SqliteStore, Store};
 
-use crate::SECONDS;
 use crate::figures::{self, Stopwatch};
+use crate::{AT_ONE_TIME, SECONDS};
 
 /// Enough that one is not asked for again while it is under way.
 const SOURCES: usize = 4_000;
-/// Probes under way, from the decision to the commit; most of them wait for the writer, not for the network.
-const IN_FLIGHT: u32 = 1_600;
 
 pub(crate) fn pace(origin: SocketAddr, other_half: &str) -> figures::Pace {
     let directory = tempfile::tempdir().unwrap();
@@ -51,7 +49,7 @@ fn settings() -> Settings {
         budget: Pace { per_second: 1e6 },
         politeness: Rules { gap: Duration::ZERO, concurrent: 1, scope: Scope::Url, ..Rules::default() },
         robots: RobotsRule::Ignore,
-        in_flight: IN_FLIGHT,
+        in_flight: AT_ONE_TIME as u32,
         shortest_gap: Duration::ZERO,
         ..Settings::default()
     };
@@ -63,8 +61,8 @@ fn settings() -> Settings {
 pub(crate) fn network() -> dunlin_net::Settings {
     let mut network = Settings::default().network;
     network.guard = Guard::public_internet().allowing_network("127.0.0.0/8".parse().unwrap());
-    network.pool.idle_per_host = IN_FLIGHT as usize;
-    network.pool.idle = IN_FLIGHT as usize;
-    network.pool.in_flight = crate::AT_ONE_TIME;
+    network.pool.idle_per_host = AT_ONE_TIME;
+    network.pool.idle = AT_ONE_TIME;
+    network.pool.in_flight = AT_ONE_TIME;
     network
 }

@@ -114,7 +114,7 @@ impl Control {
             price: self.price,
             used: self.usage.used(now),
             in_flight: self.flights.len() as u32,
-            max_in_flight: self.settings.in_flight,
+            max_in_flight: self.settings.most_under_way(self.budget),
             hosts,
         }
     }

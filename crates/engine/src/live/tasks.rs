@@ -1,5 +1,6 @@
-//! Errands and the tasks that run them. As many tasks fetch as the client fetches at one time, each one errand after the
-//! other; what is left over waits in line, where it costs no task. Every errand ends with one word over one channel, also
+//! Errands and the tasks that run them. As many tasks fetch as may at one time, each one errand after the other; what is
+//! left over waits in line, where it costs no task. As many again may be past the network, with what they fetched in memory
+//! until it is read: the line moves on without them, but not further ahead than that. Every errand ends with one word over one channel, also
 //! when it panicked; no task outlives whoever listens. Decides nothing.
 
 use std::collections::VecDeque;
@@ -8,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use dunlin_store::ProbeId;
 use futures_util::FutureExt as _;
+use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use url::Url;
 
@@ -65,7 +67,8 @@ pub(super) struct Tasks<R: Run> {
 impl<R: Run> Tasks<R> {
     pub(super) fn new(run: R, at_one_time: usize) -> Self {
         let (end, ended) = unbounded_channel();
-        Self { run, line: Arc::new(Line::new(at_one_time.max(1))), ended, end, n_under_way: 0 }
+        let at_one_time = at_one_time.clamp(1, Semaphore::MAX_PERMITS);
+        Self { run, line: Arc::new(Line::new(at_one_time)), ended, end, n_under_way: 0 }
     }
 
     /// How many have not been told of.
@@ -98,6 +101,8 @@ impl<R: Run> Tasks<R> {
 struct Line<E> {
     waiting: Mutex<Waiting<E>>,
     at_one_time: usize,
+    /// Places for those that are past the network.
+    rests: Arc<Semaphore>,
 }
 
 #[derive(Debug)]
@@ -108,7 +113,8 @@ struct Waiting<E> {
 
 impl<E> Line<E> {
     fn new(at_one_time: usize) -> Self {
-        Self { waiting: Mutex::new(Waiting { errands: VecDeque::new(), n_lanes: 0 }), at_one_time }
+        let waiting = Mutex::new(Waiting { errands: VecDeque::new(), n_lanes: 0 });
+        Self { waiting, at_one_time, rests: Arc::new(Semaphore::new(at_one_time)) }
     }
 
     /// Puts an errand in line; gives it back when there is room for one more task, which is then to be begun with it.
@@ -142,7 +148,8 @@ impl<R: Run> Lane<R> {
     async fn run(self, first: R::Errand) {
         let running = async {
             let mut next = Some(first);
-            while let Some(errand) = next {
+            // Nobody is asked any more once nobody listens.
+            while let Some(errand) = next.filter(|_| !self.end.is_closed()) {
                 self.fetch(errand).await;
                 next = self.line.next();
             }
@@ -160,7 +167,12 @@ impl<R: Run> Lane<R> {
         let done = match AssertUnwindSafe(self.run.fetch(errand)).catch_unwind().await {
             Ok(Progress::Done(done)) => done,
             Ok(Progress::Rest(rest)) => {
-                tokio::spawn(finish(self.run.clone(), rest, name, self.end.clone()));
+                let place = Arc::clone(&self.line.rests).acquire_owned().await;
+                let (run, end) = (self.run.clone(), self.end.clone());
+                tokio::spawn(async move {
+                    finish(run, rest, name, end).await;
+                    drop(place);
+                });
                 return;
             }
             Err(panic) => name.lost(panic_message(&*panic)),
@@ -292,6 +304,31 @@ mod tests {
         tasks.script(2, async { Progress::Done(dropped(ProbeId(2))) });
         assert_eq!(probe_of(&tasks.next().await).0, 2);
         release.send(()).unwrap();
+        assert_eq!(probe_of(&tasks.next().await).0, 1);
+    }
+
+    #[tokio::test]
+    async fn no_more_waits_to_be_read_than_fetches() {
+        let mut tasks = Tasks::new(Scripted, 1);
+        let mut releases: Vec<_> = (0..2)
+            .map(|number| {
+                let (release, released) = oneshot::channel::<()>();
+                let reading = released.map(move |_| dropped(ProbeId(number))).boxed();
+                tasks.script(number, async { Progress::Rest(reading) });
+                Some(release)
+            })
+            .collect();
+        let (mut begun, third) = tasks.held(2);
+        for _ in 0..16 {
+            tokio::task::yield_now().await;
+        }
+        assert!(begun.try_recv().is_err(), "the second is fetched, and has no place to wait in");
+        releases[0].take().unwrap().send(()).unwrap();
+        assert_eq!(probe_of(&tasks.next().await).0, 0);
+        begun.await.unwrap();
+        third.send(()).unwrap();
+        assert_eq!(probe_of(&tasks.next().await).0, 2);
+        releases[1].take().unwrap().send(()).unwrap();
         assert_eq!(probe_of(&tasks.next().await).0, 1);
     }
 

@@ -4,6 +4,7 @@
 mod elsewhere; // redirects to other sites, and sites across restarts
 mod faults; // what goes wrong outside, and that it stays outside
 mod given; // stores, settings, and a store that fails on demand
+mod lanes;
 mod learning; // what looks teach, and that it is not forgotten
 mod live; // the real clock, real sockets
 mod looks; // what a look makes of a page

@@ -7,9 +7,10 @@
 //!
 //! - Risen: a source that comes at the old price is found not to be worth the new one, and put off.
 //! - Fallen: a source that would be worth the new price waits for a review that was set for the old one. Reviews come
-//!   at four fifths of the price, and anyway after half of its last gap, or before the time since the last look has
-//!   grown by half. So a source is late by at most half of the gap that it had, once, and meanwhile looks are pulled
-//!   forward, nearest to their review first: no budget is lost, it is only spent in a slightly worse order.
+//!   at four fifths of the price, and anyway before the time since the last look has grown by half; within the first
+//!   half of its last gap, before it has grown fivefold. So a source is late by at most a few times the gap that it should
+//!   have, and meanwhile looks are pulled forward, nearest to their review first: no budget is lost, but it may be
+//!   spent in a worse order for a while, the more so the further the price fell.
 //!
 //! Invariant: finite, and never negative.
 

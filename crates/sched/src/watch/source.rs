@@ -14,10 +14,12 @@ use crate::value::curve::Curve;
 /// A source that is worth less than this share of the price is reviewed there, and not only at the price, so that a
 /// price that has fallen a little makes nobody late.
 const REVIEW_AT: f64 = 0.8;
-/// A source is reviewed at the latest after one in this many of its last gap, or of the time since the last look once
-/// that is more. The last gap, because it is about as long again in most cases: counted from the look alone, a source that
-/// is looked at once a day would be reviewed a dozen times in the first hours.
+/// A source is reviewed at the latest when its time since the last look has grown by one in this many.
 const LATEST_REVIEW: u32 = 2;
+/// But after a look, up to as much of its last gap, only when it has grown by so many times as much, and by this many
+/// chronons: most gaps are about as long as the last, so little is to be seen so soon.
+const SOON_AFTER: u32 = 4;
+const FIRST_REVIEW: u32 = 16;
 /// And at the earliest when the time since the last look has grown by one in this many: a price that rises all the time
 /// would be met too often.
 const EARLIEST_REVIEW: u32 = 64;
@@ -179,7 +181,9 @@ impl Watched {
         }
         let age = now.since(last).max(measure.chronon * YOUNG);
         let target = if per_cost < REVIEW_AT * price { REVIEW_AT * price } else { price };
-        let latest = now.plus(age.max(self.last_gap) / LATEST_REVIEW).min(overdue_at);
+        let soon_after = now.since(last) * SOON_AFTER + measure.chronon * FIRST_REVIEW;
+        let latest = (age / LATEST_REVIEW).max(soon_after.min(self.last_gap / LATEST_REVIEW));
+        let latest = now.plus(latest).min(overdue_at);
         let crossing = self.crossing(measure, now, target * self.cost(), latest).unwrap_or(latest);
         let earliest = now.plus(measure.chronon.max(age / EARLIEST_REVIEW));
         Outlook::Awake(crossing.max(earliest).min(overdue_at))

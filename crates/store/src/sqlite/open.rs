@@ -131,7 +131,7 @@ fn configure(connection: &Connection, options: SqliteOptions) -> Result<(), Erro
 }
 
 /// Statements are kept, as they were first understood: without the guarantee, they are understood anew for every other
-/// value that might call for another plan, and ours do not.
+/// value that might call for another plan. Where one does (decisions since a time), a page takes longer, but not long.
 pub(super) fn keep_statements(connection: &Connection) -> Result<(), Error> {
     connection.set_prepared_statement_cache_capacity(64);
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
