@@ -21,10 +21,10 @@ pub(crate) fn pace(origin: SocketAddr, other_half: &str) -> figures::Pace {
     let now = Time::from_micros(0).plus(std::time::UNIX_EPOCH.elapsed().unwrap());
     for number in 0..SOURCES {
         let half = if number % 2 == 0 { "304" } else { other_half };
-        let mut source = NewSource::page(format!("http://{origin}/{half}/{number}"), now);
+        let page = NewSource::page(format!("http://{origin}/{half}/{number}"), now);
         // Without these words, what is different at every look would soon be taken for noise, and not be stored.
-        source.recipe = r#"{"flicker":"tell"}"#.to_owned();
-        store.add_source(source).unwrap();
+        let recipe = r#"{"flicker":"tell"}"#.to_owned();
+        store.add_source(NewSource { recipe, ..page }).unwrap();
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     runtime.block_on(async {
