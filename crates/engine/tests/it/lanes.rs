@@ -11,6 +11,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
 use crate::given::{page, settings, shelf};
+use crate::live::until;
 use crate::web::{Kind, Web, at};
 
 #[tokio::test]
@@ -34,9 +35,7 @@ async fn as_many_requests_are_open_as_the_settings_say_though_more_is_under_way(
         handle.add_source(source).await.unwrap();
     }
     // Three requests, and a chronon's worth of twenty.
-    while handle.figures().in_flight < 23 {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    until("a full line", || handle.figures().in_flight >= 23).await;
     assert_eq!(handle.budget().await.max_in_flight, 23);
     let mut open = Vec::new();
     for _ in 0..3 {
@@ -50,9 +49,7 @@ async fn as_many_requests_are_open_as_the_settings_say_though_more_is_under_way(
     }
     server.accept().await.expect("the next in line");
     drop(server);
-    while handle.figures().failed_remote < 10 {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    until("the others' turn", || handle.figures().failed_remote >= 10).await;
     engine.stop().await.unwrap();
 }
 

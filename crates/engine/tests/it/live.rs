@@ -83,7 +83,7 @@ fn page(url: String) -> NewSource {
     NewSource::page(url, Time::from_seconds(0))
 }
 
-async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+pub(crate) async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let wait = async {
         while !is_so() {
             tokio::time::sleep(Duration::from_millis(10)).await;
