@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::diff::{self, Piece};
 use crate::document::{IdOrigin, Item};
 use crate::hashing::content_id;
+use crate::work::Work;
 
 /// Something that a reader would notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,12 +32,12 @@ impl<'i> Change<'i> {
         }
     }
 
-    /// The texts before and after, word by word.
-    pub fn words(&self) -> Vec<Piece<'i>> {
+    /// The texts before and after, word by word, as far as the work goes.
+    pub fn words(&self, work: &Work) -> Vec<Piece<'i>> {
         match self {
-            Self::Added(item) => diff::words("", &item.text),
-            Self::Removed(item) => diff::words(&item.text, ""),
-            Self::Edited { old, new } => diff::words(&old.text, &new.text),
+            Self::Added(item) => diff::words("", &item.text, work),
+            Self::Removed(item) => diff::words(&item.text, "", work),
+            Self::Edited { old, new } => diff::words(&old.text, &new.text, work),
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Two texts word by word, for people: a short list of kept, removed and inserted pieces.
 //!
 //! The work is bounded without a clock: what is common at both ends is set aside, the rest is compared word by
-//! word if it is small, line by line with words inside if it is not, and not at all beyond that.
+//! word if it is small, line by line with words inside if it is not, and not at all beyond that, or when the [`Work`] that all
+//! comparisons of a document share is used up.
 
 mod unified;
 
@@ -12,6 +13,7 @@ use std::ops::Range;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use crate::text::cut;
+use crate::work::Work;
 
 /// A piece of a comparison. Kept and removed pieces make the old text, kept and inserted ones the new.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,22 +40,25 @@ const MAX_BYTES: usize = 1 << 20;
 /// Most cells of the table of all pairs that a comparison may look at: some milliseconds.
 const MAX_CELLS: usize = 4_000_000;
 
+/// Cells that are looked at in one step.
+const CELLS_PER_STEP: usize = 4;
+
 /// Compares two texts word by word.
 ///
 /// ```
-/// use dunlin_extract::diff::{Piece, words};
-/// let pieces = words("the old price is 12", "the new price is 12");
+/// use dunlin_extract::{Work, diff::{Piece, words}};
+/// let pieces = words("the old price is 12", "the new price is 12", &Work::default());
 /// assert_eq!(pieces, [
 ///     Piece::Equal("the "), Piece::Delete("old"), Piece::Insert("new"), Piece::Equal(" price is 12"),
 /// ]);
 /// ```
-pub fn words<'t>(old: &'t str, new: &'t str) -> Vec<Piece<'t>> {
+pub fn words<'t>(old: &'t str, new: &'t str, work: &Work) -> Vec<Piece<'t>> {
     let (old, new) = (cut(old, MAX_BYTES), cut(new, MAX_BYTES));
     let mut pieces = Vec::new();
-    let by_words = by_words(old, new, &mut pieces);
+    let by_words = by_words(old, new, work, &mut pieces);
     if by_words.is_none() {
         let lines = [Tokens::lines(old), Tokens::lines(new)];
-        let Some(operations) = operations(&lines[0].tokens(), &lines[1].tokens()) else {
+        let Some(operations) = operations(&lines[0].tokens(), &lines[1].tokens(), work) else {
             return both(old, new).collect();
         };
         for operation in operations {
@@ -61,7 +66,7 @@ pub fn words<'t>(old: &'t str, new: &'t str) -> Vec<Piece<'t>> {
             let new = lines[1].slice(operation.new_range());
             if matches!(operation, DiffOp::Equal { .. }) {
                 pieces.push(Piece::Equal(new));
-            } else if by_words_of_part(old, new, &mut pieces).is_none() {
+            } else if by_words_of_part(old, new, work, &mut pieces).is_none() {
                 pieces.extend(both(old, new));
             }
         }
@@ -70,9 +75,9 @@ pub fn words<'t>(old: &'t str, new: &'t str) -> Vec<Piece<'t>> {
 }
 
 /// Appends the comparison of two texts, or nothing when it would take too long.
-fn by_words<'t>(old: &'t str, new: &'t str, pieces: &mut Vec<Piece<'t>>) -> Option<()> {
+fn by_words<'t>(old: &'t str, new: &'t str, work: &Work, pieces: &mut Vec<Piece<'t>>) -> Option<()> {
     let words = [Tokens::words(old), Tokens::words(new)];
-    for operation in operations(&words[0].tokens(), &words[1].tokens())? {
+    for operation in operations(&words[0].tokens(), &words[1].tokens(), work)? {
         let new = words[1].slice(operation.new_range());
         if matches!(operation, DiffOp::Equal { .. }) {
             pieces.push(Piece::Equal(new));
@@ -84,8 +89,9 @@ fn by_words<'t>(old: &'t str, new: &'t str, pieces: &mut Vec<Piece<'t>>) -> Opti
 }
 
 /// Likewise for a part of a text that was already too long: a part must be small, since there may be many.
-fn by_words_of_part<'t>(old: &'t str, new: &'t str, pieces: &mut Vec<Piece<'t>>) -> Option<()> {
-    (old.len().min(new.len()) > 0 && old.len() + new.len() < 10_000).then(|| by_words(old, new, pieces))?
+fn by_words_of_part<'t>(old: &'t str, new: &'t str, work: &Work, pieces: &mut Vec<Piece<'t>>) -> Option<()> {
+    let is_small = old.len().min(new.len()) > 0 && old.len() + new.len() < 10_000;
+    is_small.then(|| by_words(old, new, work, pieces))?
 }
 
 fn both<'t>(old: &'t str, new: &'t str) -> impl Iterator<Item = Piece<'t>> {
@@ -96,20 +102,21 @@ fn both<'t>(old: &'t str, new: &'t str) -> impl Iterator<Item = Piece<'t>> {
 pub(crate) type Hunk = (Range<usize>, Range<usize>);
 
 /// Which lines two texts differ in; `None` when finding out would take too long.
-pub(crate) fn line_hunks(old: &[&str], new: &[&str]) -> Option<Vec<Hunk>> {
-    let operations = operations(old, new)?;
+pub(crate) fn line_hunks(old: &[&str], new: &[&str], work: &Work) -> Option<Vec<Hunk>> {
+    let operations = operations(old, new, work)?;
     let changed = operations.iter().filter(|operation| !matches!(operation, DiffOp::Equal { .. }));
     Some(changed.map(|operation| (operation.old_range(), operation.new_range())).collect())
 }
 
 /// The operations that turn `old` into `new`, or `None` when finding them would take too long.
-fn operations(old: &[&str], new: &[&str]) -> Option<Vec<DiffOp>> {
+fn operations(old: &[&str], new: &[&str], work: &Work) -> Option<Vec<DiffOp>> {
     let n_before = old.iter().zip(new).take_while(|(old, new)| old == new).count();
     let rest = old.len().min(new.len()) - n_before;
     let n_after =
         old.iter().rev().zip(new.iter().rev()).take(rest).take_while(|(old, new)| old == new).count();
     let n_cells = (old.len() - n_before - n_after).checked_mul(new.len() - n_before - n_after)?;
-    (n_cells <= MAX_CELLS).then(|| capture_diff_slices(Algorithm::Myers, old, new))
+    let n_steps = 1 + (n_cells / CELLS_PER_STEP) as u64;
+    (n_cells <= MAX_CELLS && work.take(n_steps)).then(|| capture_diff_slices(Algorithm::Myers, old, new))
 }
 
 /// A text cut into tokens that together are the text.
@@ -176,7 +183,7 @@ mod tests {
     }
 
     fn check(old: &str, new: &str) -> usize {
-        let pieces = words(old, new);
+        let pieces = words(old, new, &Work::default());
         assert_eq!(rebuilt(&pieces, |piece| !matches!(piece, Piece::Insert(_))), old);
         assert_eq!(rebuilt(&pieces, |piece| !matches!(piece, Piece::Delete(_))), new);
         assert!(pieces.iter().all(|piece| !piece.text().is_empty()), "{pieces:?}");
@@ -192,9 +199,9 @@ mod tests {
 
     #[test]
     fn equal_texts_are_one_piece_and_empty_ones_none() {
-        assert_eq!(words("same same", "same same"), [Piece::Equal("same same")]);
-        assert_eq!(words("", ""), []);
-        assert_eq!(words("", "new"), [Piece::Insert("new")]);
+        assert_eq!(words("same same", "same same", &Work::default()), [Piece::Equal("same same")]);
+        assert_eq!(words("", "", &Work::default()), []);
+        assert_eq!(words("", "new", &Work::default()), [Piece::Insert("new")]);
     }
 
     #[test]
@@ -208,6 +215,6 @@ mod tests {
         let n_pieces = check(&text(1_500, 1), &text(1_500, 7));
         assert!(n_pieces > 1_000, "{n_pieces}");
         let (old, new) = (text(6_000, 1), text(6_000, 7).replace("line", "row"));
-        assert_eq!(words(&old, &new), [Piece::Delete(&old[..]), Piece::Insert(&new[..])]);
+        assert_eq!(words(&old, &new, &Work::default()), [Piece::Delete(&old[..]), Piece::Insert(&new[..])]);
     }
 }

@@ -147,6 +147,18 @@ pub enum Diagnostic {
         /// The byte of the decoded text at which the limit was passed.
         at: usize,
     },
+    /// The recipe and the page together would have kept a reader busy; what was found until then is there.
+    #[error("reading took more than {limit} steps and was ended; try a simpler selector, path or pattern")]
+    TooMuchWork {
+        /// Steps allowed.
+        limit: u64,
+    },
+    /// Finding the main text of the page would take too long; all of its text is read.
+    #[error("finding the main text would take more than {limit} steps; read all text of the page")]
+    NoMainText {
+        /// Steps allowed.
+        limit: u64,
+    },
     /// Selectors cannot be applied to a page that is read as plain text.
     #[error("the page is too deep or too large for the selector `{selector}`")]
     NotSelectable {

@@ -49,14 +49,6 @@ pub enum Error {
         /// The length allowed.
         limit: usize,
     },
-    /// A valid path whose cost on a large document would have no bound.
-    #[error("cannot use the json path `{path}`: at most one `..` and no second `$`, but see character {at}")]
-    CostlyPath {
-        /// The path as given.
-        path: String,
-        /// The second `..` or `$`, counted in characters from 1.
-        at: usize,
-    },
 }
 
 /// Longest selector, path or pattern accepted.

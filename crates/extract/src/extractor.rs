@@ -2,21 +2,20 @@
 
 use std::borrow::Cow;
 
-use regex::{Regex, RegexBuilder};
-use scraper::Selector;
-
 use crate::charset;
 use crate::document::{Diagnostic, Document, Format};
-use crate::error::{Error, Part, parse_part};
+use crate::error::Error;
 use crate::feed;
 use crate::hashing::content_id;
 use crate::html::{CheckedSelector, PageReader, elements, strip_tags};
 use crate::identity::{self, RawItem};
 use crate::json::{self, CheckedPath};
 use crate::limits::Limits;
+use crate::noise::CheckedPattern;
 use crate::recipe::{NoiseRules, Recipe};
 use crate::sniff::sniff;
 use crate::text::{cut, heading_of, one_line, paragraphs, tidy_lines};
+use crate::work::Work;
 
 /// What was fetched.
 #[derive(Debug, Clone, Copy)]
@@ -34,7 +33,7 @@ pub struct Input<'i> {
 pub struct Extractor {
     method: Method,
     ignored: Vec<CheckedSelector>,
-    patterns: Vec<Regex>,
+    patterns: Vec<CheckedPattern>,
     limits: Limits,
 }
 
@@ -70,14 +69,21 @@ impl Extractor {
             Recipe::Feed => Method::Feed,
             Recipe::Page => Method::Page,
             Recipe::Json => Method::Json,
-            Recipe::HtmlSelector { css } => Method::Selector(selector(css)?),
+            Recipe::HtmlSelector { css } => Method::Selector(CheckedSelector::new(css)?),
             Recipe::HtmlMain => Method::Main,
             Recipe::JsonPath { path } => Method::Path(CheckedPath::new(path)?),
             Recipe::Text => Method::Text,
         };
-        let ignored = noise.ignore_selectors.iter().map(|css| selector(css)).collect::<Result<_, _>>()?;
-        let patterns = noise.ignore_patterns.iter().map(|text| pattern(text)).collect::<Result<_, _>>()?;
+        let ignored =
+            noise.ignore_selectors.iter().map(|css| CheckedSelector::new(css)).collect::<Result<_, _>>()?;
+        let patterns =
+            noise.ignore_patterns.iter().map(|text| CheckedPattern::new(text)).collect::<Result<_, _>>()?;
         Ok(Self { method, ignored, patterns, limits })
+    }
+
+    /// What comparing two readings may cost: as much as reading one.
+    pub fn work(&self) -> Work {
+        Work::new(self.limits.max_steps)
     }
 
     /// Reads a document. What cannot be read is said in its diagnostics.
@@ -90,7 +96,8 @@ impl Extractor {
         }
         let text = charset::decode(body, input.content_type, &mut diagnostics);
         let format = sniff(&text, input.content_type, &mut diagnostics);
-        let reader = PageReader { ignored: &self.ignored, limits: &self.limits, url: input.url };
+        let work = self.work();
+        let reader = PageReader { ignored: &self.ignored, limits: &self.limits, url: input.url, work: &work };
         let mut found = if format == Format::Binary {
             diagnostics.push(Diagnostic::UnexpectedFormat { expected: self.expected(), found: format });
             if matches!(self.method, Method::Feed | Method::Json) { Found::default() } else { binary(body) }
@@ -107,7 +114,12 @@ impl Extractor {
             found.is_complete = false;
             diagnostics.push(Diagnostic::TooManyItems { limit: self.limits.max_items });
         }
-        self.clean(&mut found.items, &mut diagnostics);
+        // What a reader did not get to may still be there.
+        found.is_complete &= !work.is_used_up();
+        self.clean(&mut found.items, &work, &mut diagnostics);
+        if work.is_used_up() {
+            diagnostics.push(Diagnostic::TooMuchWork { limit: self.limits.max_steps });
+        }
         let items = identity::assign(found.items, &mut diagnostics);
         // An empty feed is a feed without news; a selector that matches nothing has probably lost its page.
         let expects_items = matches!(self.method, Method::Selector(_) | Method::Path(_));
@@ -183,14 +195,14 @@ impl Extractor {
     }
 
     /// Applies the noise patterns and the limits; afterwards what is equal is equal.
-    fn clean(&self, items: &mut [RawItem], diagnostics: &mut Vec<Diagnostic>) {
+    fn clean(&self, items: &mut [RawItem], work: &Work, diagnostics: &mut Vec<Diagnostic>) {
         let limit = self.limits.max_item_text;
         let mut n_cut = 0;
         for item in items {
-            let text = tidy_lines(&self.without_noise(&item.text));
+            let text = tidy_lines(&self.without_noise(&item.text, work));
             n_cut += usize::from(text.len() > limit);
             cut(&text, limit).trim_end().clone_into(&mut item.text);
-            let title = one_line(&self.without_noise(&item.title));
+            let title = one_line(&self.without_noise(&item.title, work));
             cut(&title, MAX_TITLE).trim_end().clone_into(&mut item.title);
         }
         if n_cut > 0 {
@@ -198,11 +210,12 @@ impl Extractor {
         }
     }
 
-    fn without_noise<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        self.patterns.iter().fold(Cow::Borrowed(text), |text, pattern| match pattern.replace_all(&text, "") {
+    fn without_noise<'t>(&self, text: &'t str, work: &Work) -> Cow<'t, str> {
+        let remove = |text: Cow<'t, str>, pattern: &CheckedPattern| match pattern.removed_from(&text, work) {
             Cow::Borrowed(_) => text,
-            Cow::Owned(replaced) => Cow::Owned(replaced),
-        })
+            Cow::Owned(rest) => Cow::Owned(rest),
+        };
+        self.patterns.iter().fold(Cow::Borrowed(text), remove)
     }
 }
 
@@ -217,16 +230,4 @@ fn binary(body: &[u8]) -> Found {
         ..RawItem::default()
     };
     Found { items: vec![item], is_complete: true, ..Found::default() }
-}
-
-fn selector(css: &str) -> Result<CheckedSelector, Error> {
-    let selector = parse_part(Part::Selector, css, Selector::parse)?;
-    Ok(CheckedSelector { css: css.to_owned(), selector })
-}
-
-fn pattern(text: &str) -> Result<Regex, Error> {
-    // The engine is linear in the text; this bounds what a pattern such as `(a{1000}){1000}` compiles to.
-    parse_part(Part::Pattern, text, |text| {
-        RegexBuilder::new(text).multi_line(true).size_limit(1 << 20).build()
-    })
 }

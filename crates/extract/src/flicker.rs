@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::detect::{Change, Comparison, compare};
 use crate::document::Item;
+use crate::work::Work;
 
 mod burst;
 mod memory;
@@ -67,8 +68,8 @@ impl Flicker {
     /// Learns from a look that followed soon after `first` and after the looks given before. A part that is another one
     /// in every close look flickers; a part that stays for two of them has changed, and will be judged like any other.
     #[must_use]
-    pub fn look_closely(mut self, first: &[Item], next: &[Item]) -> (Self, CloseLooks) {
-        let (burst, returned) = std::mem::take(&mut self.burst).with_look(&compare(first, next));
+    pub fn look_closely(mut self, first: &[Item], next: &[Item], work: &Work) -> (Self, CloseLooks) {
+        let (burst, returned) = std::mem::take(&mut self.burst).with_look(&compare(first, next), work);
         // An item that comes or goes for a moment will do so again.
         for mark in returned.iter().flat_map(|item| &item.marks) {
             self.recent.remember(*mark);
@@ -98,16 +99,16 @@ impl Flicker {
     /// Judges the changes from `previous` to `current`, and remembers them.
     #[must_use]
     pub fn observe<'i>(self, previous: &'i [Item], current: &'i [Item]) -> (Self, Verdict<'i>) {
-        self.judge(compare(previous, current))
+        self.judge(compare(previous, current), &Work::default())
     }
 
-    /// Likewise for a comparison that is already made.
+    /// Likewise for a comparison that is already made. Changes beyond the `work` are known by their whole states only.
     #[must_use]
-    pub fn judge(mut self, comparison: Comparison<'_>) -> (Self, Verdict<'_>) {
+    pub fn judge<'i>(mut self, comparison: Comparison<'i>, work: &Work) -> (Self, Verdict<'i>) {
         self.burst = Burst::default();
         let mut verdict = Verdict { redated: comparison.redated, ..Verdict::default() };
         for change in comparison.changes {
-            let traits = traits_of(&change);
+            let traits = traits_of(&change, work);
             match self.reason_for_silence(&traits) {
                 Some(reason) => verdict.quiet.push((change, reason)),
                 None => verdict.reported.push(change),

@@ -1,35 +1,20 @@
 //! Pages: elements by selector, main text, visible text. All parsing is behind the nesting gate.
 
-use scraper::{ElementRef, Html, Selector};
+use scraper::{ElementRef, Html};
 
 use crate::document::Diagnostic;
 use crate::identity::RawItem;
 use crate::limits::Limits;
 use crate::nesting::{self, Gated};
 use crate::text::{heading_of, one_line, tidy_lines};
+use crate::work::Work;
 
+mod selecting;
 mod stripped;
 mod visible;
 
+pub(crate) use selecting::CheckedSelector;
 pub(crate) use stripped::strip_tags;
-
-/// A checked selector.
-#[derive(Debug, Clone)]
-pub(crate) struct CheckedSelector {
-    pub(crate) css: String,
-    pub(crate) selector: Selector,
-}
-
-impl CheckedSelector {
-    /// Whether it looks at all siblings or descendants of an element, which on a hostile page costs the square
-    /// of its size.
-    fn is_costly(&self) -> bool {
-        self.css.contains(":has(") || self.css.replace("~=", "").contains('~')
-    }
-}
-
-/// Elements beyond which costly selectors are not tried.
-const MAX_FOR_COSTLY: usize = 20_000;
 
 /// Elements among which the link and the heading of an item are looked for.
 const MAX_SEARCHED: usize = 2_000;
@@ -41,6 +26,8 @@ pub(crate) struct PageReader<'r> {
     pub(crate) limits: &'r Limits,
     /// The address of the page, to make links absolute.
     pub(crate) url: Option<&'r str>,
+    /// What reading may still cost.
+    pub(crate) work: &'r Work,
 }
 
 /// What was found on a page.
@@ -56,12 +43,9 @@ const WHOLE_PAGE: &str = "page";
 impl PageReader<'_> {
     /// All visible text, as one item.
     pub(crate) fn whole(&self, text: &str, diagnostics: &mut Vec<Diagnostic>) -> Found {
-        match self.parse(text, &[]) {
+        match self.parse(text) {
             Ok(page) => {
-                let title = title_of(&page);
-                let text =
-                    visible::text_of(page.root_element(), &self.ignored_ids(&page), &mut self.allowance());
-                one_item(title, text)
+                one_item(title_of(&page), self.text_of(page.root_element(), &self.ignored_ids(&page)))
             }
             Err(problem) => {
                 diagnostics.push(problem);
@@ -72,7 +56,7 @@ impl PageReader<'_> {
 
     /// The main text, as one item; all visible text where no main text stands out.
     pub(crate) fn main(&self, text: &str, diagnostics: &mut Vec<Diagnostic>) -> Found {
-        let cleaned = match self.parse(text, &[]) {
+        let cleaned = match self.parse(text) {
             Ok(page) if self.ignored.is_empty() => Ok((title_of(&page), text.to_owned())),
             Ok(mut page) => {
                 for id in self.ignored_ids(&page) {
@@ -92,7 +76,15 @@ impl PageReader<'_> {
             }
         };
         // What was written again is checked again: it is another text.
-        match nesting::check(&html, self.limits).ok().and_then(readable) {
+        let main = nesting::check(&html, self.limits).ok().and_then(|html| {
+            if html.n_steps_up() < self.work.left() {
+                self.work.take(html.n_steps_up());
+                return readable(html);
+            }
+            diagnostics.push(Diagnostic::NoMainText { limit: self.limits.max_steps });
+            None
+        });
+        match main {
             Some(main) => one_item(title, main),
             None => self.whole(text, diagnostics),
         }
@@ -105,7 +97,7 @@ impl PageReader<'_> {
         selector: &CheckedSelector,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Found {
-        let page = match self.parse(text, std::slice::from_ref(selector)) {
+        let page = match self.parse(text) {
             Ok(page) => page,
             Err(problem) => {
                 diagnostics.push(problem);
@@ -114,17 +106,9 @@ impl PageReader<'_> {
             }
         };
         let ignored = self.ignored_ids(&page);
-        let matched = page.select(&selector.selector).filter(|element| !ignored.contains(&element.id()));
-        let mut allowance = self.allowance();
-        let mut items = Vec::new();
-        for element in matched.take(self.limits.max_items + 1) {
-            items.push(self.item(element, &ignored, &mut allowance));
-            if allowance.n_nodes == 0 {
-                diagnostics
-                    .push(Diagnostic::TooManyElements { limit: self.limits.max_elements, at: text.len() });
-                break;
-            }
-        }
+        let matched = selector.matches(&page, self.work).filter(|element| !ignored.contains(&element.id()));
+        let items = matched.take(self.limits.max_items + 1).map(|element| self.item(element, &ignored));
+        let mut items: Vec<RawItem> = items.collect();
         if let [only] = items.as_mut_slice() {
             // What is picked by itself, such as a price, stays itself when its text changes.
             only.place = Some(selector.css.clone());
@@ -137,7 +121,7 @@ impl PageReader<'_> {
         match nesting::check(html, self.limits) {
             Ok(gated) => {
                 let page = parse_gated(gated);
-                visible::text_of(page.root_element(), &self.ignored_ids(&page), &mut self.allowance())
+                self.text_of(page.root_element(), &self.ignored_ids(&page))
             }
             Err(problem) => {
                 diagnostics.push(problem);
@@ -146,20 +130,15 @@ impl PageReader<'_> {
         }
     }
 
-    fn item(
-        &self,
-        element: ElementRef<'_>,
-        ignored: &visible::NodeIds,
-        allowance: &mut visible::Allowance,
-    ) -> RawItem {
-        let text = visible::text_of(element, ignored, allowance);
+    fn item(&self, element: ElementRef<'_>, ignored: &visible::NodeIds) -> RawItem {
+        let text = self.text_of(element, ignored);
         let links = std::iter::once(element).chain(element.descendent_elements().take(MAX_SEARCHED));
         let href = links.filter(|link| link.value().name() == "a").find_map(|link| link.attr("href"));
         let heading = element
             .descendent_elements()
             .take(MAX_SEARCHED)
             .find(|inner| matches!(inner.value().name(), "h1" | "h2" | "h3" | "h4" | "h5" | "h6"))
-            .map(|heading| one_line(&visible::text_of(heading, ignored, allowance)))
+            .map(|heading| one_line(&self.text_of(heading, ignored)))
             .filter(|heading| !heading.is_empty());
         RawItem {
             guid: element.attr("id").map(str::to_owned),
@@ -181,25 +160,20 @@ impl PageReader<'_> {
         Some(joined.map_or_else(|| href.to_owned(), String::from))
     }
 
-    fn parse(&self, text: &str, also: &[CheckedSelector]) -> Result<Html, Diagnostic> {
-        if self.ignored.iter().chain(also).any(CheckedSelector::is_costly) {
-            let max_elements = self.limits.max_elements.min(MAX_FOR_COSTLY);
-            return nesting::check(text, &Limits { max_elements, ..*self.limits }).map(parse_gated);
-        }
+    fn parse(&self, text: &str) -> Result<Html, Diagnostic> {
         nesting::check(text, self.limits).map(parse_gated)
     }
 
-    fn allowance(&self) -> visible::Allowance {
-        // Each element and each text is come to twice; eight times over is enough for any layout.
-        let n_nodes = self.limits.max_elements.saturating_mul(16);
+    /// The text of an element as a reader sees it, within what is left of the work.
+    fn text_of(&self, element: ElementRef<'_>, ignored: &visible::NodeIds) -> String {
         // More than will be kept, since white space is still in it.
-        visible::Allowance { n_nodes, max_text: self.limits.max_item_text.saturating_mul(2) }
+        visible::text_of(element, ignored, self.limits.max_item_text.saturating_mul(2), self.work)
     }
 
     fn ignored_ids(&self, page: &Html) -> visible::NodeIds {
         self.ignored
             .iter()
-            .flat_map(|ignored| page.select(&ignored.selector))
+            .flat_map(|ignored| ignored.matches(page, self.work))
             .map(|element| element.id())
             .collect()
     }

@@ -5,7 +5,8 @@
 //! - [`document`]: items with stable ids, and diagnostics about what could not be read;
 //! - [`mod@detect`]: which items are new, edited or gone, whatever their order and dates;
 //! - [`flicker`]: what a page changes all the time and nobody needs to hear about;
-//! - [`diff`]: two texts word by word, in bounded work.
+//! - [`diff`]: two texts word by word;
+//! - [`Work`]: what reading and comparing may cost, counted in steps.
 //!
 //! ```
 //! use dunlin_extract::{Change, Extractor, Input, Limits, detect};
@@ -43,8 +44,10 @@ mod identity;
 mod json;
 mod limits;
 mod nesting;
+mod noise;
 mod sniff;
 mod text;
+mod work;
 
 pub use detect::{Change, detect};
 pub use document::{Diagnostic, Document, Item, ItemId};
@@ -52,3 +55,4 @@ pub use error::{Error, Part};
 pub use extractor::{Extractor, Input};
 pub use flicker::Flicker;
 pub use limits::Limits;
+pub use work::Work;

@@ -13,6 +13,8 @@ pub struct Limits {
     pub max_depth: usize,
     /// Elements that a page may make an HTML parser build.
     pub max_elements: usize,
+    /// Steps of selectors, paths, patterns and text that one document may take: see [`crate::Work`].
+    pub max_steps: u64,
 }
 
 impl Default for Limits {
@@ -23,6 +25,8 @@ impl Default for Limits {
             max_item_text: 256 << 10,
             max_depth: 512,
             max_elements: 500_000,
+            // About a second; a page with ten thousand elements and an ordinary selector takes a thousandth of it.
+            max_steps: 30_000_000,
         }
     }
 }

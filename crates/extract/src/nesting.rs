@@ -17,11 +17,21 @@ use open::OpenElements;
 
 /// Text that has passed the gate. Only [`check`] makes one, so no parser can be reached around it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Gated<'t>(&'t str);
+pub(crate) struct Gated<'t> {
+    text: &'t str,
+    n_elements: usize,
+    depth: usize,
+}
 
 impl<'t> Gated<'t> {
     pub(crate) fn text(self) -> &'t str {
-        self.0
+        self.text
+    }
+
+    /// Steps of work that goes through the page several times, and from every element up to the top.
+    pub(crate) fn n_steps_up(self) -> u64 {
+        const TIMES_THROUGH: usize = 20;
+        self.n_elements.saturating_mul(TIMES_THROUGH + self.depth) as u64
     }
 }
 
@@ -42,7 +52,8 @@ pub(crate) struct Scan {
 
 /// Lets a page through, or says why not.
 pub(crate) fn check<'t>(text: &'t str, limits: &Limits) -> Result<Gated<'t>, Diagnostic> {
-    scan(text, limits).problem.map_or(Ok(Gated(text)), Err)
+    let Scan { n_elements, max_depth, problem, .. } = scan(text, limits);
+    problem.map_or(Ok(Gated { text, n_elements, depth: max_depth }), Err)
 }
 
 /// Reads tags from the front to the back, once.

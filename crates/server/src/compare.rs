@@ -3,7 +3,7 @@
 use dunlin_engine::{Settings, recipe};
 use dunlin_extract::diff::{unified, words};
 use dunlin_extract::recipe::{NoiseRules, Recipe};
-use dunlin_extract::{Extractor, Input, Item};
+use dunlin_extract::{Extractor, Input, Item, Work};
 use dunlin_store::{Error as StoreError, NewSource, Store, Version, VersionId, VersionQuery};
 
 use crate::clock::written;
@@ -61,7 +61,7 @@ impl Compared {
         ShownDifference {
             version: self.new.version.id.0,
             against: self.old.as_ref().map(|old| old.version.id.0),
-            pieces: words(self.old_text(), &self.new.text).into_iter().map(Into::into).collect(),
+            pieces: words(self.old_text(), &self.new.text, &Work::default()).into_iter().map(Into::into).collect(),
         }
     }
 

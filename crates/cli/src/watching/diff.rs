@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use clap::Args;
+use dunlin_extract::Work;
 use dunlin_extract::diff::{Piece, words};
 use serde::Serialize;
 
@@ -72,7 +73,7 @@ impl Diff {
         let old = before.as_ref().map(|before| text(&*backend, &source, before)).transpose()?;
         let old = old.unwrap_or_default();
         let new = text(&*backend, &source, &version)?;
-        let pieces = words(&old, &new);
+        let pieces = words(&old, &new, &Work::default());
         if self.json {
             let pieces = pieces.iter().map(|piece| Told { op: operation(*piece), text: piece.text() });
             let against = before.map(|before| before.id);

@@ -183,13 +183,14 @@ fn last(text: &str, bytes: usize) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use dunlin_extract::Work;
     use dunlin_extract::diff::words;
 
     use super::*;
 
     #[test]
     fn the_largest_difference_is_told() {
-        let told = |old, new| largest_difference(&words(old, new));
+        let told = |old, new| largest_difference(&words(old, new, &Work::default()));
         let both = |old: &str, new: &str| (old.to_owned(), new.to_owned());
         assert_eq!(
             told("22 users online. The price is 10 euros.", "23 users online. The price is now 12.50 euros."),

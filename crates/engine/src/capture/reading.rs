@@ -11,7 +11,7 @@ use dunlin_extract::detect::compare;
 use dunlin_extract::document::Format;
 use dunlin_extract::flicker::CloseLooks;
 use dunlin_extract::recipe::Recipe;
-use dunlin_extract::{Change, Diagnostic, Document, Extractor, Flicker, Input, Item};
+use dunlin_extract::{Change, Diagnostic, Document, Extractor, Flicker, Input, Item, Work};
 use dunlin_net::{Fetched, politeness};
 use dunlin_sched::model::{Known, Seen};
 use dunlin_store::{Capture, ContentHash, Health, NewChange, NewVersion, Outcome};
@@ -50,7 +50,7 @@ pub(super) fn read(
     let document = extractor.extract(&input);
     let hash = Some(ContentHash::of(&fetched.body).0);
     let look = LookNote { hash, ..seen_at(&job.look, Some(at), fetched) };
-    let reading = Reading { job, look, fetched, document, at };
+    let reading = Reading { job, look, fetched, document, at, work: extractor.work() };
     if !reading.job.look.has_baseline() {
         return reading.first();
     }
@@ -64,6 +64,8 @@ struct Reading<'f> {
     fetched: &'f Fetched,
     document: Document,
     at: Time,
+    /// What comparing it may cost, all changes together.
+    work: Work,
 }
 
 impl Reading<'_> {
@@ -120,7 +122,7 @@ impl Reading<'_> {
         let mut flicker = std::mem::take(&mut self.job.flicker);
         let present = &previous.items[..previous.n_present.min(previous.items.len())];
         if is_close {
-            let (learned, looks) = flicker.look_closely(present, &self.document.items);
+            let (learned, looks) = flicker.look_closely(present, &self.document.items, &self.work);
             if looks == CloseLooks::GoOn {
                 return self.withheld(&learned);
             }
@@ -147,8 +149,8 @@ impl Reading<'_> {
             comparison.drop_removals();
         }
         let (flicker, verdict) = match self.job.checked.recipe.flicker {
-            FlickerRule::Learn => flicker.judge(comparison),
-            FlickerRule::Tell => Flicker::default().judge(comparison),
+            FlickerRule::Learn => flicker.judge(comparison, &self.work),
+            FlickerRule::Tell => Flicker::default().judge(comparison, &self.work),
         };
         let mut changes: Vec<NewChange> = verdict.reported.iter().map(|change| self.told(change)).collect();
         if self.is_feed() {
@@ -210,7 +212,7 @@ impl Reading<'_> {
             Change::Removed(_) => ("removed", None),
         };
         let dated = dated.or_else(|| if self.is_feed() { None } else { last_modified(self.fetched) });
-        let pieces = change.words();
+        let pieces = change.words(&self.work);
         NewChange {
             kind: kind.to_owned(),
             item: Some(change.item().id.to_string()),

@@ -7,6 +7,7 @@ use similar::{DiffOp, group_diff_ops};
 
 use super::{MAX_BYTES, Tokens, operations};
 use crate::text::cut;
+use crate::work::Work;
 
 /// Lines shown around what differs.
 const CONTEXT: usize = 3;
@@ -21,7 +22,7 @@ pub fn unified(old: &str, new: &str) -> String {
     let (old, new) = (cut(old, MAX_BYTES), cut(new, MAX_BYTES));
     let (old, new) = (Tokens::lines(old).tokens(), Tokens::lines(new).tokens());
     let (old, new) = (without_empty_end(&old), without_empty_end(&new));
-    let operations = operations(old, new).unwrap_or_else(|| {
+    let operations = operations(old, new, &Work::default()).unwrap_or_else(|| {
         vec![DiffOp::Replace { old_index: 0, old_len: old.len(), new_index: 0, new_len: new.len() }]
     });
     let mut text = String::new();

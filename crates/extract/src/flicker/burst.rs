@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::traits::traits_of;
 use crate::detect::{Change, Comparison};
+use crate::work::Work;
 
 /// A part that was different in so many close looks in a row flickers. What changes in earnest hardly ever does so
 /// three times within seconds.
@@ -40,8 +41,8 @@ pub(super) struct Suspect {
 
 impl Burst {
     /// The burst with one more look, and the items that had come or gone at the look before and are back as they were.
-    pub(super) fn with_look(self, since_first: &Comparison<'_>) -> (Self, Vec<Suspect>) {
-        let mut suspects = suspects_of(since_first);
+    pub(super) fn with_look(self, since_first: &Comparison<'_>, work: &Work) -> (Self, Vec<Suspect>) {
+        let mut suspects = suspects_of(since_first, work);
         for suspect in &mut suspects {
             if let Some(before) = self.suspects.iter().find(|before| before.part == suspect.part) {
                 suspect.streak = if before.content == suspect.content { 0 } else { before.streak + 1 };
@@ -64,13 +65,13 @@ impl Burst {
     }
 }
 
-fn suspects_of(comparison: &Comparison<'_>) -> Vec<Suspect> {
+fn suspects_of(comparison: &Comparison<'_>, work: &Work) -> Vec<Suspect> {
     let mut suspects = Vec::new();
     let mut n_marks = 0;
     for change in &comparison.changes {
-        let traits = traits_of(change);
+        let traits = traits_of(change, work);
         if let Change::Added(item) | Change::Removed(item) = change {
-            let marks = traits_of(&Change::Removed(item)).leaves_behind;
+            let marks = traits_of(&Change::Removed(item), work).leaves_behind;
             suspects.push(Suspect { part: traits.arrives_at, content: 0, streak: 1, is_item: true, marks });
         }
         for (run, place) in traits.places.iter().enumerate() {

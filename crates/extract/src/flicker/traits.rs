@@ -4,6 +4,7 @@ use crate::detect::Change;
 use crate::diff::line_hunks;
 use crate::document::Item;
 use crate::hashing::short_hash;
+use crate::work::Work;
 
 /// What is characteristic of one change.
 #[derive(Debug, Default)]
@@ -25,7 +26,7 @@ pub(super) struct Trait {
 /// Changes with more differing lines are known by their whole states only: they would crowd out all else.
 const MAX_LINES: usize = 200;
 
-pub(super) fn traits_of(change: &Change<'_>) -> Trait {
+pub(super) fn traits_of(change: &Change<'_>, work: &Work) -> Trait {
     match change {
         Change::Added(item) => Trait { arrives_at: state(item), shape_bounds: vec![0], ..Trait::default() },
         Change::Removed(item) => {
@@ -38,11 +39,11 @@ pub(super) fn traits_of(change: &Change<'_>) -> Trait {
                 ..Trait::default()
             }
         }
-        Change::Edited { old, new } => edit(old, new),
+        Change::Edited { old, new } => edit(old, new, work),
     }
 }
 
-fn edit(old: &Item, new: &Item) -> Trait {
+fn edit(old: &Item, new: &Item, work: &Work) -> Trait {
     let id = new.id.to_string();
     let mut traits = Trait {
         arrives_at: state(new),
@@ -51,7 +52,7 @@ fn edit(old: &Item, new: &Item) -> Trait {
         ..Trait::default()
     };
     let (old_lines, new_lines) = (lines(old), lines(new));
-    let Some(hunks) = line_hunks(&old_lines, &new_lines) else { return traits };
+    let Some(hunks) = line_hunks(&old_lines, &new_lines, work) else { return traits };
     if hunks.iter().map(|(removed, inserted)| removed.len() + inserted.len()).sum::<usize>() > MAX_LINES {
         return traits;
     }

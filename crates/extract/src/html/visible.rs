@@ -7,20 +7,14 @@ use ego_tree::iter::Edge;
 use scraper::{ElementRef, Node};
 
 use crate::text::tidy_lines;
+use crate::work::Work;
 
 /// Elements that are not read.
 pub(super) type NodeIds = BTreeSet<NodeId>;
 
-/// How much of a page may be looked at: elements that contain each other are read once for each.
-#[derive(Debug)]
-pub(super) struct Allowance {
-    pub(super) n_nodes: usize,
-    /// Bytes of text after which one element is left.
-    pub(super) max_text: usize,
-}
-
-/// The visible text of `element`, without what is `ignored`; its beginning when the allowance is used up.
-pub(super) fn text_of(element: ElementRef<'_>, ignored: &NodeIds, allowance: &mut Allowance) -> String {
+/// The visible text of `element`, without what is `ignored`; its beginning when it is longer than `max_text`, or when the
+/// work is used up: elements that contain each other are read once for each.
+pub(super) fn text_of(element: ElementRef<'_>, ignored: &NodeIds, max_text: usize, work: &Work) -> String {
     let mut text = String::new();
     // The element that is being skipped with all that is in it.
     let mut skipping = None;
@@ -29,8 +23,7 @@ pub(super) fn text_of(element: ElementRef<'_>, ignored: &NodeIds, allowance: &mu
             Edge::Open(node) => (node, true),
             Edge::Close(node) => (node, false),
         };
-        allowance.n_nodes = allowance.n_nodes.saturating_sub(1);
-        if allowance.n_nodes == 0 || text.len() > allowance.max_text {
+        if text.len() > max_text || !work.take(1) {
             break;
         }
         if skipping.is_some() {
@@ -40,7 +33,10 @@ pub(super) fn text_of(element: ElementRef<'_>, ignored: &NodeIds, allowance: &mu
         match node.value() {
             // White space between elements would use up the allowance of text for nothing.
             Node::Text(piece) if opens && piece.trim().is_empty() => text.push(' '),
-            Node::Text(piece) if opens => text.push_str(&piece.replace(['\n', '\r'], " ")),
+            Node::Text(piece) if opens => {
+                work.take(piece.len() as u64);
+                text.push_str(&piece.replace(['\n', '\r'], " "));
+            }
             Node::Element(inner) => {
                 let name = inner.name();
                 if opens

@@ -4,7 +4,7 @@ use dunlin_core::Time;
 use dunlin_extract::detect::compare;
 use dunlin_extract::diff::Piece;
 use dunlin_extract::recipe::Recipe;
-use dunlin_extract::{Change, Item, detect};
+use dunlin_extract::{Change, Item, Work, detect};
 
 use crate::reading::{item, page, read};
 
@@ -22,7 +22,7 @@ fn added_edited_and_removed_are_told_apart() {
     let old = [item("1", "a", "x"), item("2", "b", "x"), item("3", "c", "x")];
     let new = [item("4", "d", "x"), item("2", "b2", "x"), item("3", "c", "y")];
     assert_eq!(told(&old, &new), ["+d", "b>b2", "c>c", "-a"]);
-    let words = detect(&old, &new)[2].words();
+    let words = detect(&old, &new)[2].words(&Work::default());
     assert_eq!(words, [Piece::Delete("x"), Piece::Insert("y")]);
 }
 

@@ -1,7 +1,7 @@
 //! What is learned of a page's flicker, and what is kept quiet for it.
 
 use dunlin_extract::flicker::{CloseLooks, Quiet};
-use dunlin_extract::{Flicker, Item};
+use dunlin_extract::{Flicker, Item, Work};
 
 use crate::reading::{item, page};
 
@@ -51,7 +51,7 @@ fn news(views: u32, teaser: &str, story: &str) -> Vec<Item> {
 /// Compares close looks with the first of them until they have told all.
 fn closely(mut flicker: Flicker, looks: &[Vec<Item>]) -> (Flicker, usize) {
     for (n, look) in (1..).zip(&looks[1..]) {
-        let (next, state) = flicker.look_closely(&looks[0], look);
+        let (next, state) = flicker.look_closely(&looks[0], look, &Work::default());
         if state == CloseLooks::Over {
             return (next, n);
         }
@@ -130,7 +130,7 @@ fn the_state_is_bounded_and_survives_storage() {
     let mut before = Vec::new();
     for round in 0..40 {
         let now: Vec<Item> = (0..100).map(|n| item(&format!("{round}-{n}"), "t", &n.to_string())).collect();
-        flicker = flicker.observe(&before, &now).0.look_closely(&before, &now).0;
+        flicker = flicker.observe(&before, &now).0.look_closely(&before, &now, &Work::default()).0;
         before = now;
     }
     let stored = serde_json::to_string(&flicker).unwrap();

@@ -1,7 +1,7 @@
 //! Pages built to keep a parser busy, or to fill the memory: each gives a diagnostic and what can be had cheaply.
 
 use dunlin_extract::recipe::{NoiseRules, Recipe};
-use dunlin_extract::{Diagnostic, Document, Extractor, Input, Limits};
+use dunlin_extract::{Diagnostic, Document, Extractor, Input, Limits, Work, detect};
 
 use crate::reading::read;
 
@@ -45,32 +45,151 @@ fn deep_html_inside_a_feed_is_stripped() {
     assert!(matches!(document.diagnostics[..], [Diagnostic::TooDeep { .. }]));
 }
 
+fn is_ended(document: &Document) -> bool {
+    document.diagnostics.iter().any(|found| matches!(found, Diagnostic::TooMuchWork { .. }))
+}
+
+/// As a service would, but giving up sooner.
+fn hurried(recipe: &Recipe, noise: &NoiseRules, body: &str) -> Document {
+    let limits = Limits { max_steps: 1_000_000, ..Limits::default() };
+    let extractor = Extractor::new(recipe, noise, limits).unwrap();
+    extractor.extract(&Input { body: body.as_bytes(), content_type: None, url: None })
+}
+
+/// Each of these would take minutes to hours; a test that ends has seen them ended.
 #[test]
-fn a_costly_selector_is_not_tried_on_a_large_page() {
-    let page = format!("<html>{}", "<p>x</p>".repeat(30_000));
-    for css in ["h1 ~ p", "p:has(b)"] {
-        let document = read(&selector(css), page.as_bytes());
-        assert!(document.items.is_empty(), "{css}");
-        assert!(
-            document.diagnostics.contains(&Diagnostic::NotSelectable { selector: css.to_owned() }),
-            "{css}"
-        );
+fn selectors_are_paid_for_by_what_they_look_at() {
+    let names = || (0..100_000).map(|n| format!("<x{n} class=price></x{n}>"));
+    let distinct = format!("<html>{}", names().collect::<String>());
+    let paragraphs = format!("<html>{}", "<p>x</p>".repeat(100_000));
+    let commented = format!("<html>{}", format!("<p>{}", "<!---->".repeat(500)).repeat(2_000));
+    let classes = format!("<html>{}", format!("<p class='{}'>", "a ".repeat(40_000)).repeat(90));
+    let many = ["[class~=b]"; 90].join(",");
+    for (page, css) in [
+        (&distinct, ".price:nth-of-type(2)"),
+        (&distinct, ".price:NTH-LAST-OF-TYPE(2)"),
+        (&distinct, "x1 ~ .nothing, .price ~ .price ~ .nothing ~ *"),
+        (&paragraphs, "p:not(:HAS(~ b))"),
+        (&paragraphs, "p:\\68 as(~ b)"),
+        (&paragraphs, ":is(p, i):not(i ~ p, :nth-child(3n) ~ b)"),
+        (&commented, "p:empty, p:has(:empty + p:empty)"),
+        (&classes, &many),
+    ] {
+        let document = hurried(&selector(css), &NoiseRules::default(), page);
+        assert!(is_ended(&document) && !document.is_complete, "{css}: {:?}", document.diagnostics);
     }
-    assert_eq!(read(&selector("p[class~=x], p:first-child"), page.as_bytes()).items.len(), 1);
+    let noise = NoiseRules { ignore_selectors: vec!["p:not(:has(~ b))".to_owned()], ..NoiseRules::default() };
+    assert!(is_ended(&hurried(&Recipe::Auto, &noise, &paragraphs)));
+}
+
+#[test]
+fn a_selector_that_is_cheap_on_a_large_page_is_tried() {
+    let page = format!("<html><h1>y</h1>{}<p id=last><b>z</b></p>", "<div><p>x</p></div>".repeat(30_000));
+    for (css, n_items) in [
+        ("p:has(b)", 1),
+        ("h1 ~ p", 1),
+        ("p:nth-of-type(1)#last", 1),
+        ("p[class~=x], p:last-child:has(b)", 1),
+    ] {
+        let document = read(&selector(css), page.as_bytes());
+        assert!(!is_ended(&document), "{css}: {:?}", document.diagnostics);
+        assert_eq!(document.items.len(), n_items, "{css}");
+    }
+}
+
+#[test]
+fn the_main_text_is_not_looked_for_where_that_would_take_long() {
+    let rest = "<span>x, y</span>".repeat(100_000);
+    let deep =
+        read(&Recipe::HtmlMain, format!("<html><title>t</title>{}{rest}", "<div>".repeat(500)).as_bytes());
+    assert!(matches!(deep.diagnostics[0], Diagnostic::NoMainText { .. }), "{:?}", deep.diagnostics);
+    assert!(deep.items[0].text.starts_with("x, yx, y"), "all text is read instead");
+    assert_eq!(deep.items[0].title, "t");
+    let flat =
+        read(&Recipe::HtmlMain, format!("<html><p>some words</p>{}", "<p>x, y</p>".repeat(2_000)).as_bytes());
+    assert_eq!(flat.diagnostics, []);
+}
+
+#[test]
+fn patterns_are_paid_for_by_what_they_may_have_read() {
+    let line = "12:34 ".repeat(100_000);
+    for (pattern, is_dear) in [
+        (r"\d\d:\d\d(?:.*ago)?", true),
+        (r"(?s)\d\d:\d\d(?:.*ago)?", true),
+        (r"(?:[^x]*x)?", true),
+        (r"\d\d:\d\d(?: ago)?", false),
+        (r"\d+$", false),
+    ] {
+        let noise = NoiseRules { ignore_patterns: vec![pattern.to_owned()], ..NoiseRules::default() };
+        let document = hurried(&Recipe::Text, &noise, &line);
+        assert_eq!(is_ended(&document), is_dear, "{pattern}: {:?}", document.diagnostics);
+    }
+}
+
+#[test]
+fn paths_are_paid_for_by_what_they_visit() {
+    let nested = |depth: usize| format!("{}0{}", "[".repeat(depth), "]".repeat(depth));
+    let list = format!("[{}]", vec!["{\"a\":1}"; 20_000].join(","));
+    let path = |path: &str| Recipe::JsonPath { path: path.to_owned() };
+    for (recipe, body) in [
+        // Every step doubles what the one before has selected; there is nothing at the end.
+        (path(&format!("${}.nothing", "[*,*]".repeat(40))), nested(60)),
+        (path("$..[*,*]..[*,*]..[*,*]..[*,*]..nothing"), nested(100)),
+        (path("$[?count($..a) < 0]"), list.clone()),
+        (path("$[?@..[?count($.*) < 0]]"), list.clone()),
+        (path("$.z[?$.x == $.y]..nothing"), format!("{{\"x\":{list},\"y\":{list},\"z\":{list}}}")),
+    ] {
+        let document = hurried(&recipe, &NoiseRules::default(), &body);
+        assert!(is_ended(&document) && document.items.is_empty(), "{recipe:?}: {:?}", document.diagnostics);
+    }
+    // There is something at the end, and enough is enough.
+    let document = read(&path(&format!("${}", "[*,*]".repeat(40))), nested(60).as_bytes());
+    assert!(!document.is_complete && document.items.len() == 1, "{:?}", document.diagnostics);
+}
+
+/// Values inside each other are written out once for each: all of it together is bounded.
+#[test]
+fn what_is_kept_of_a_document_is_bounded_over_all_its_items() {
+    let value = format!("{}\"{}\"{}", "{\"a\":".repeat(120), "x".repeat(260_000), "}".repeat(120));
+    let levels: Vec<String> = (0..400).map(|n| format!("<div>{n} ")).collect();
+    let page = format!("<html>{}{}", levels.concat(), "words of a long text ".repeat(20_000));
+    let path = Recipe::JsonPath { path: "$..a".to_owned() };
+    for document in [read(&path, value.as_bytes()), read(&selector("div"), page.as_bytes())] {
+        let n_bytes: usize = document.items.iter().map(|item| item.text.len()).sum();
+        assert!((10 << 20..40 << 20).contains(&n_bytes), "{n_bytes}");
+        assert!(is_ended(&document) && !document.is_complete, "{:?}", document.diagnostics);
+    }
 }
 
 #[test]
 fn elements_inside_each_other_are_not_read_over_and_over() {
     let page = format!("<html>{}{}", "<div>".repeat(400), "<p>words</p>".repeat(2_000));
-    let limits = Limits { max_elements: 3_000, ..Limits::default() };
+    let limits = Limits { max_steps: 400_000, ..Limits::default() };
     let document = with_limits(limits, &selector("div, p"), &page);
     // The first few contain all the rest; 400 of them would read it 400 times.
-    assert!(document.items.len() < 20, "{}", document.items.len());
-    assert!(
-        matches!(document.diagnostics[0], Diagnostic::TooManyElements { .. }),
-        "{:?}",
-        document.diagnostics
-    );
+    assert!((1..40).contains(&document.items.len()), "{}", document.items.len());
+    assert!(is_ended(&document) && !document.is_complete, "{:?}", document.diagnostics);
+}
+
+/// Thousands of changes, each of which alone may be compared word by word.
+#[test]
+fn comparing_is_paid_for_over_all_changes() {
+    let feed = |salt: usize| {
+        let words = |n: usize| -> Vec<String> {
+            (0..700).map(|i| ((i * 7919 + n * salt) % 1000).to_string()).collect()
+        };
+        let item = |n: usize| {
+            format!("<item><guid>{n}</guid><description>{}</description></item>", words(n).join(" "))
+        };
+        let items: String = (0..2_500).map(item).collect();
+        read(&Recipe::Auto, format!("<rss version='2.0'><channel>{items}</channel></rss>").as_bytes())
+    };
+    let (old, new) = (feed(1), feed(2));
+    let (changes, work) = (detect(&old.items, &new.items), Work::new(10_000_000));
+    assert!(changes.len() > 2_000);
+    let n_compared = changes.iter().filter(|change| change.words(&work).len() > 2).count();
+    assert!(work.is_used_up());
+    assert!((5..1_000).contains(&n_compared), "{n_compared}");
 }
 
 #[test]

@@ -6,7 +6,8 @@ mod corpus; // documents of each format and with each quirk, and what is read of
 mod detect; // what is new, edited and gone, and what is not
 mod flicker; // what is learned, and what is kept quiet
 mod hostile; // pages built to keep a parser busy
+mod json_path; // what JSON paths select
 mod laws; // what holds for any bytes and any items
-mod reading;
+mod reading; // short cuts to read documents in tests
 mod real_pages; // successive versions of real pages, when they are at hand
-mod recipes; // recipes that mean nothing, and where // short cuts to read documents in tests
+mod recipes; // recipes that mean nothing, and where

@@ -1,0 +1,177 @@
+//! What JSON paths select: the examples of RFC 9535 and its corners. The standard's own test suite runs where it is at hand.
+
+use dunlin_extract::recipe::{NoiseRules, Recipe};
+use dunlin_extract::{Extractor, Input, Limits};
+use serde_json::{Value, json};
+
+/// The values that a path selects, or why it is no path. Objects get an id, so that equal ones are not taken for copies.
+fn selected(path: &str, document: &Value) -> Result<Vec<Value>, String> {
+    let recipe = Recipe::JsonPath { path: path.to_owned() };
+    let extractor = Extractor::new(&recipe, &NoiseRules::default(), Limits::default());
+    let extractor = extractor.map_err(|error| error.to_string())?;
+    let body = document.to_string();
+    let read = extractor.extract(&Input {
+        body: body.as_bytes(),
+        content_type: Some("application/json"),
+        url: None,
+    });
+    Ok(read.items.iter().map(|item| item.text.parse().unwrap_or_else(|_| item.text.clone().into())).collect())
+}
+
+#[track_caller]
+fn check(path: &str, document: &Value, expected: &[&str]) {
+    let found = selected(path, document).unwrap();
+    let found: Vec<String> = found
+        .iter()
+        .map(|value| value.as_str().map_or_else(|| value.to_string(), |text| text.trim_end().to_owned()))
+        .collect();
+    assert_eq!(found, expected, "{path}");
+}
+
+fn shop() -> Value {
+    json!({"books": [
+        {"title": "A", "price": 8.95, "isbn": "x"},
+        {"title": "B", "price": 12.99},
+        {"title": "C", "price": 8.99, "isbn": "y"},
+        {"title": "D", "price": 22.99, "tags": ["old", "rare"]},
+    ], "bike": {"price": 399, "title": "E"}, "limit": 10})
+}
+
+#[test]
+fn steps() {
+    let shop = shop();
+    check("$.books[*].title", &shop, &["A", "B", "C", "D"]);
+    check("$..title", &shop, &["E", "A", "B", "C", "D"]);
+    check("$.books[-1].title", &shop, &["D"]);
+    check("$.books[0,2].title", &shop, &["A", "C"]);
+    check("$.books[:2].title", &shop, &["A", "B"]);
+    check("$.books[3:0:-2].title", &shop, &["D", "B"]);
+    check("$.books[::-1].title", &shop, &["D", "C", "B", "A"]);
+    check("$.books[1:3:0].title", &shop, &[]);
+    check("$.books[-9:9].title", &shop, &["A", "B", "C", "D"]);
+    check("$['bike']['title', 'price']", &shop, &["E", "399"]);
+    check("$.books[9].title", &shop, &[]);
+    check("$..books..title", &shop, &["A", "B", "C", "D"]);
+}
+
+#[test]
+fn filters() {
+    let shop = shop();
+    check("$.books[?@.isbn].title", &shop, &["A", "C"]);
+    check("$.books[?!@.isbn].title", &shop, &["B", "D"]);
+    check("$.books[?@.price < 10].title", &shop, &["A", "C"]);
+    check("$.books[?@.price >= 12.99].title", &shop, &["B", "D"]);
+    check("$.books[?@.price < $.limit && @.title != 'A'].title", &shop, &["C"]);
+    check("$.books[?@.price > 20 || @.isbn == 'x'].title", &shop, &["A", "D"]);
+    check("$.books[?(@.price > 20 || @.isbn) && !(@.title == 'C')].title", &shop, &["A", "D"]);
+    check("$.books[?@.nothing == @.other].title", &shop, &["A", "B", "C", "D"]);
+    check("$.books[?@.title < 'C'].title", &shop, &["A", "B"]);
+    check("$.books[?@.title < 5].title", &shop, &[]);
+    check("$.books[?@.tags == $.books[3].tags].title", &shop, &["D"]);
+    check("$.books[?$.bike].title", &shop, &["A", "B", "C", "D"]);
+}
+
+#[test]
+fn functions() {
+    let shop = shop();
+    check("$.books[?length(@.tags) == 2].title", &shop, &["D"]);
+    check("$.books[?length(@.title) == 1].title", &shop, &["A", "B", "C", "D"]);
+    check("$.books[?count(@.*) == 3].title", &shop, &["A", "C", "D"]);
+    check("$.books[?match(@.title, '[AB]')].title", &shop, &["A", "B"]);
+    check("$[?match(@, 'a|b')]", &json!(["ab", "a", "b"]), &["a", "b"]);
+    check("$[?search(@, '1.2')]", &json!(["x1-2x", "1\r2", "12"]), &["x1-2x"]);
+    check("$.books[?value(@..price) > 20].title", &shop, &["D"]);
+    check(
+        "$[?match(@.a, @.b)].a",
+        &json!([{"a": "x", "b": "x"}, {"a": "y", "b": "x"}, {"a": "z", "b": "["}]),
+        &["x"],
+    );
+}
+
+#[test]
+fn large_whole_numbers_are_told_apart() {
+    let document =
+        json!([{"id": 9_007_199_254_740_993_u64, "n": 1}, {"id": 9_007_199_254_740_992_u64, "n": 2}]);
+    check("$[?@.id == $[1].id].n", &document, &["2"]);
+    check("$[?@.n == 1.0].n", &document, &["1"]);
+}
+
+#[test]
+fn what_is_no_path_is_refused() {
+    for path in ["", "a", "$[", "$.a.", "$[?@.a == ]", "$[?nope(@.a)]", "$[?@.a in @.b]", "$[?length(@.a)]"] {
+        assert!(selected(path, &json!({})).is_err(), "{path}");
+    }
+    let error = selected("$[?in(@.a, @.b)]", &json!({})).unwrap_err();
+    assert!(
+        error.ends_with("unknown function in (known are length, count, match, search and value)"),
+        "{error}"
+    );
+}
+
+/// Items that a path selects are told apart by where they are, however odd the names.
+#[test]
+fn places_are_written_in_one_way() {
+    let recipe = Recipe::JsonPath { path: "$..*".to_owned() };
+    let extractor = Extractor::new(&recipe, &NoiseRules::default(), Limits::default()).unwrap();
+    let body = json!({"it's": 1, "a\\b": {"\u{7}\n": 2}}).to_string();
+    let read = extractor.extract(&Input { body: body.as_bytes(), content_type: None, url: None });
+    let ids: Vec<&str> = read.items.iter().map(|item| item.id.value.as_str()).collect();
+    assert_eq!(ids, [r"$['a\\b']", r"$['it\'s']", r"$['a\\b']['\u0007\n']"]);
+}
+
+mod reference {
+    use super::*;
+
+    /// Texts, each once: equal values are one item.
+    fn once(texts: Vec<String>) -> Vec<String> {
+        let mut seen = Vec::new();
+        for text in texts {
+            if !seen.contains(&text) {
+                seen.push(text);
+            }
+        }
+        seen
+    }
+
+    fn texts(path: &str, document: &Value) -> Result<Vec<String>, String> {
+        let recipe = Recipe::JsonPath { path: path.to_owned() };
+        let extractor = Extractor::new(&recipe, &NoiseRules::default(), Limits::default());
+        let extractor = extractor.map_err(|error| error.to_string())?;
+        // As it is, a document with this letter in it is taken for binary data.
+        let body = document.to_string().replace('\u{7f}', "\\u007f");
+        let read = extractor.extract(&Input {
+            body: body.as_bytes(),
+            content_type: Some("application/json"),
+            url: None,
+        });
+        Ok(once(read.items.into_iter().map(|item| item.text).collect()))
+    }
+
+    /// What `texts` would be for these values.
+    fn expected(values: &Value) -> Vec<String> {
+        let values = values.as_array().unwrap();
+        once(values.iter().flat_map(|value| texts("$", value).unwrap()).collect())
+    }
+
+    /// The compliance test suite of RFC 9535, all of it.
+    #[test]
+    fn the_standards_own_suite_passes() {
+        let folder =
+            std::env::var("DUNLIN_REFERENCE").expect("DUNLIN_REFERENCE names the folder of reference data");
+        let suite = std::fs::read_to_string(format!("{folder}/conformance/jsonpath_cts.json")).unwrap();
+        let suite: Value = serde_json::from_str(&suite).unwrap();
+        let tests = suite["tests"].as_array().unwrap();
+        for test in tests {
+            let found = texts(test["selector"].as_str().unwrap(), &test["document"]);
+            let passes = match (&test["result"], &test["results"]) {
+                (Value::Null, Value::Null) => test["invalid_selector"] == true && found.is_err(),
+                (Value::Null, results) => {
+                    results.as_array().unwrap().iter().any(|result| found == Ok(expected(result)))
+                }
+                (result, _) => found == Ok(expected(result)),
+            };
+            assert!(passes, "{test}: {found:?}");
+        }
+        assert!(tests.len() > 700);
+    }
+}
