@@ -178,6 +178,16 @@ pub fn given_up(job: &Job, failure: Failure, at: Time) -> Taken {
     failure::taken(job, failure, politeness::Outcome::Abandoned, at)
 }
 
+/// A reading that was abandoned because it took longer than `within`.
+pub fn took_too_long(
+    job: &Job,
+    answer: &Result<Fetched, dunlin_net::Error>,
+    within: Duration,
+    at: Time,
+) -> Taken {
+    failure::of_reading(job, answer, within, at)
+}
+
 fn unchanged(job: &Job, fetched: &Fetched, courtesy: politeness::Outcome, at: Time) -> Taken {
     let mut look = LookNote { confirming: None, ..seen_at(&job.look, job.look.last_look, fetched) };
     let is_noted = look == job.look;

@@ -200,6 +200,8 @@ pub struct Figures {
     pub in_flight: u64,
     /// Journal entries not yet written.
     pub journal_waiting: u64,
+    /// Readings that were abandoned and still run.
+    pub abandoned_readings: u64,
 }
 
 /// Whether the engine is alive, and what keeps it from working.

@@ -11,6 +11,7 @@ use tokio::sync::{RwLock, mpsc, oneshot, watch};
 use crate::control::Unwanted;
 use crate::explained::Explained;
 use crate::joining::{Joining, Unnoted};
+use crate::pulse::{Pulse, Standstill};
 use crate::{BudgetReport, Error, Figures, Health, Settings, recipe};
 
 /// The name under which a budget set while running is stored.
@@ -41,6 +42,7 @@ pub struct Handle {
     pub(crate) asks: mpsc::Sender<Ask>,
     pub(crate) newest: watch::Receiver<Cursor>,
     pub(crate) published: Arc<Mutex<Published>>,
+    pub(crate) pulse: Arc<Pulse>,
     /// Held from before something is written until the loop has been told, so that both hear the same things in the same
     /// order. Shared by additions: nobody can speak of a source that is not there yet.
     pub(crate) order: Arc<RwLock<()>>,
@@ -147,12 +149,19 @@ impl Handle {
 
     /// Counters and gauges.
     pub fn figures(&self) -> Figures {
-        self.published.lock().unwrap_or_else(PoisonError::into_inner).figures
+        let figures = self.published.lock().unwrap_or_else(PoisonError::into_inner).figures;
+        Figures { abandoned_readings: self.pulse.n_abandoned(), ..figures }
     }
 
     /// Whether the engine is alive, and what keeps it from working.
     pub fn health(&self) -> Health {
         self.published.lock().unwrap_or_else(PoisonError::into_inner).health.clone()
+    }
+
+    /// Why nothing is captured at present, though everything seems to run. Asks nobody, so that it can be told also of a loop
+    /// that hangs.
+    pub fn standstill(&self) -> Option<Standstill> {
+        self.pulse.standstill()
     }
 
     /// The store. Its calls block, so they belong on blocking threads.

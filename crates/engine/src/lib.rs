@@ -6,6 +6,7 @@
 //! - [`control`]: every decision as one synchronous state machine: no clock, no sockets, no store;
 //! - [`capture`]: what a probe brought, as a function from what was remembered and fetched to what to store;
 //! - [`simulated`]: the same control and the same capture over virtual time and a simulated web;
+//! - [`Readers`]: threads with a deadline, for work on what strangers wrote;
 //! - [`journal`]: everything that swayed a decision, read back to be replayed.
 //!
 //! Invariant: nothing is told that is not first written. A source is not looked at again before the last look at it
@@ -22,6 +23,8 @@ pub mod journal;
 mod live;
 pub mod memory;
 mod probe;
+mod pulse;
+mod readers;
 pub mod recipe;
 mod settings;
 pub mod simulated;
@@ -34,6 +37,8 @@ pub use explained::{
 };
 pub use handle::{Handle, forget_budget, store_budget, stored_budget};
 pub use live::Engine;
+pub use pulse::Standstill;
+pub use readers::{Readers, Staff, Unread};
 pub use settings::{Keep, RobotsRule, Settings};
 
 pub use dunlin_net::politeness::{Rules, Scope};

@@ -1,5 +1,5 @@
 //! The driver for the real world: the wall clock, sockets, threads. One task decides, at most so many fetch, extraction
-//! and the store have blocking threads, one task writes. What waits in channels is bounded by what is under
+//! has threads of its own, the store has blocking ones, one task writes. What waits in channels is bounded by what is under
 //! way, and the task that decides waits for no room in any.
 //!
 //! Decides nothing itself: every decision is in [`crate::control`].
@@ -28,12 +28,15 @@ use self::tasks::Tasks;
 use crate::control::{Command, Control, Event, Write};
 use crate::handle::{Ask, Handle, Published, stored_budget, wall_clock};
 use crate::joining::{has_been_used, load_all};
+use crate::pulse::Pulse;
 use crate::{Error, Settings};
 
 /// Asks that wait while the loop is busy.
 const ASKS: usize = 64;
 /// The most tasks whose ends one turn of the loop takes in: ticks have to come in between.
 const AT_ONE_TURN: usize = 128;
+/// How long the last writes may take at the end, if `stop_within` is over by then.
+const LAST_WRITES: Duration = Duration::from_secs(4);
 /// How often old things are removed from the store.
 const PRUNE_EVERY: Duration = Duration::from_hours(1);
 
@@ -72,8 +75,10 @@ impl Engine {
         let (stop, stopped) = oneshot::channel();
         let (newest_sender, newest) = watch::channel(newest);
         let order = Arc::default();
-        let handle = Handle { store, settings, asks, newest, published, order };
-        let running = Running::new(&handle, control, client, newest_sender);
+        let fetching = Fetching::new(Arc::clone(&store), Arc::clone(&settings), client);
+        let pulse = Arc::new(Pulse::new(settings.patience, fetching.readers()));
+        let handle = Handle { store, settings, asks, newest, published, pulse, order };
+        let running = Running::new(&handle, control, fetching, newest_sender);
         let task = tokio::spawn(running.run(asked, stopped));
         let upkeep = tokio::spawn(keep_up(handle.clone()));
         Ok(Self { handle, stop, task, upkeep })
@@ -132,19 +137,20 @@ struct Running {
     writer: JoinHandle<Result<(), Error>>,
     newest: watch::Sender<Cursor>,
     published: Arc<Mutex<Published>>,
+    pulse: Arc<Pulse>,
     commands: Vec<Command>,
 }
 
 impl Running {
-    fn new(handle: &Handle, control: Control, client: Client, newest: watch::Sender<Cursor>) -> Self {
+    fn new(handle: &Handle, control: Control, fetching: Fetching, newest: watch::Sender<Cursor>) -> Self {
         let settings = Arc::clone(&handle.settings);
         // What the writer has no room for waits with the loop, and would not be written together with the rest.
         let capacity = settings.most_under_way(Pace { per_second: f64::MAX }) as usize + 16;
         let (to_write, handed_over) = mpsc::channel(capacity);
         // The writer waits until the loop has heard it, and has something to say only now and then.
         let (events, written) = mpsc::channel(1);
-        let writer = tokio::spawn(writer::run(Arc::clone(&handle.store), handed_over, events));
-        let fetching = Fetching::new(Arc::clone(&handle.store), Arc::clone(&settings), client);
+        let pulse = Arc::clone(&handle.pulse);
+        let writer = tokio::spawn(writer::run(Arc::clone(&handle.store), handed_over, events, pulse));
         Self {
             control,
             tasks: Tasks::new(fetching, settings.in_flight as usize),
@@ -156,6 +162,7 @@ impl Running {
             writer,
             newest,
             published: Arc::clone(&handle.published),
+            pulse: Arc::clone(&handle.pulse),
             commands: Vec::new(),
         }
     }
@@ -204,6 +211,7 @@ impl Running {
         let chronon = i64::try_from(self.settings.chronon.as_micros()).unwrap_or(i64::MAX).max(1);
         let at = Time::from_micros(now.micros().div_euclid(chronon).saturating_mul(chronon));
         self.handle(now, Event::Tick { at });
+        self.pulse.tick();
     }
 
     fn take(&mut self, now: Time, event: Event) {
@@ -323,7 +331,7 @@ impl Running {
         };
         // The writer tells what it has written; nobody needs to know any more, but it must not wait for a listener.
         let listening = async { while written.recv().await.is_some() {} };
-        let limit = give_up_at.max(Instant::now() + Duration::from_secs(1));
+        let limit = give_up_at.max(Instant::now() + LAST_WRITES);
         let writer = &mut self.writer;
         let all = async { tokio::join!(writing, listening, writer).2 };
         let ended = tokio::time::timeout_at(limit, all).await;

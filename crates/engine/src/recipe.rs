@@ -48,6 +48,31 @@ pub enum FlickerRule {
     Tell,
 }
 
+/// A longer selector or pattern is recognised by how it begins.
+const LONGEST_SHOWN: usize = 80;
+
+impl SourceRecipe {
+    /// How pages are read by it, for people: after "reading it".
+    pub(crate) fn shown(&self) -> String {
+        let quoted = |text: &str| match text.char_indices().nth(LONGEST_SHOWN) {
+            Some((cut, _)) => format!("`{}…`", &text[..cut]),
+            None => format!("`{text}`"),
+        };
+        let by = match &self.recipe {
+            Recipe::HtmlSelector { css } => format!("with the selector {}", quoted(css)),
+            Recipe::JsonPath { path } => format!("with the path {}", quoted(path)),
+            Recipe::HtmlMain => "for its main text".to_owned(),
+            Recipe::Feed => "as a feed".to_owned(),
+            Recipe::Json => "as JSON".to_owned(),
+            Recipe::Text => "as text".to_owned(),
+            _ => "as a page".to_owned(),
+        };
+        let ignored = self.noise.ignore_selectors.iter().chain(&self.noise.ignore_patterns);
+        let ignored: Vec<String> = ignored.take(3).map(|text| quoted(text)).collect();
+        if ignored.is_empty() { by } else { format!("{by}, without {}", ignored.join(", ")) }
+    }
+}
+
 impl fmt::Debug for SourceRecipe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SourceRecipe")

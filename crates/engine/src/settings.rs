@@ -39,13 +39,21 @@ pub struct Settings {
     pub longest_gap: Duration,
     /// How much of a hostile page is read.
     pub extraction: Limits,
+    /// How long it may take to read what one probe brought. A reading that takes longer is abandoned, and the source refused.
+    pub reading_time: Duration,
     /// What may be removed from the store, and when.
     pub keep: Keep,
     /// How long stopping waits for probes that are under way.
     pub stop_within: Duration,
+    /// How long no decision may be made, or one write may take, before that is told as a standstill.
+    pub patience: Duration,
 }
 
 impl Settings {
+    /// Threads for readings that take long or were abandoned, besides one for each processor. When abandoned ones have all of
+    /// them, no reading begins until one ends.
+    pub const SPARE_READERS: usize = 16;
+
     /// How many times as many probes may wait, in line or for the writer, as fetch. Bounds memory.
     pub const MOST_IN_LINE: u32 = 31;
 
@@ -74,8 +82,10 @@ impl Default for Settings {
             shortest_gap: Duration::from_mins(1),
             longest_gap: Duration::from_hours(24),
             extraction: Limits::default(),
+            reading_time: Duration::from_secs(10),
             keep: Keep::default(),
             stop_within: Duration::from_secs(20),
+            patience: Duration::from_secs(30),
         }
     }
 }

@@ -13,7 +13,7 @@ use dunlin_net::{Error as NetError, Fetched, Request};
 use dunlin_store::{NewSource, SourceEdit, SourceId, Store};
 use url::Url;
 
-use crate::capture::{Errand, Failure, Job, given_up};
+use crate::capture::{Body, Errand, Failure, Job, Step, Taken, first_step, given_up, took_too_long};
 use crate::control::{Command, Control, Event, Leg, Unwanted};
 use crate::handle::stored_budget;
 use crate::joining::{Joining, Unnoted, has_been_used, load_all};
@@ -25,6 +25,11 @@ use crate::{Error, Explained, Figures, Health, Pace, Settings, recipe};
 pub trait World {
     /// The answer to a request that is sent at `now`.
     fn answer(&mut self, request: &Request, now: Time) -> Answered;
+
+    /// How long it takes to read what this address shows at `now`.
+    fn time_to_read(&mut self, _url: &Url, _now: Time) -> Duration {
+        Duration::ZERO
+    }
 }
 
 /// An answer of a simulated web.
@@ -41,6 +46,7 @@ enum Happening {
     Tick,
     Answer { job: Box<Job>, result: Result<Fetched, NetError> },
     Robots { url: Url, result: Result<Fetched, NetError> },
+    Abandoned(Box<Taken>),
     WriteAgain,
 }
 
@@ -163,6 +169,7 @@ impl<W: World> Simulation<W> {
             }
             Happening::Answer { job, result } => self.read(*job, result),
             Happening::Robots { url, result } => self.happen(Event::Robots { url, answer: Box::new(result) }),
+            Happening::Abandoned(taken) => self.happen(Event::Taken(taken)),
             Happening::WriteAgain => self.write(),
         }
         // What has happened may be worth a look before the next planned one.
@@ -246,6 +253,14 @@ impl<W: World> Simulation<W> {
             Err(NetError::Elsewhere { onward }) => return self.happen(Event::LedOn { probe, onward }),
             Err(NetError::Stale { .. }) => return self.happen(Event::ClosedUnder { probe }),
             _ => {}
+        }
+        let (within, needed) =
+            (self.settings.reading_time, self.world.time_to_read(&job.checked.url, self.now));
+        if needed > within && matches!(first_step(&job, &result, Body::Any, at), Step::Read(_)) {
+            // As in the live driver: it ends at the deadline, whatever would have come of it.
+            let taken = Box::new(took_too_long(&job, &result, within, at));
+            self.plan(self.now.plus(within), Happening::Abandoned(taken));
+            return;
         }
         let read = catch_unwind(AssertUnwindSafe(|| digest(&*self.store, &self.settings, job, &result, at)));
         self.happen(match read {

@@ -1,5 +1,7 @@
 //! A probe that gave no content: whose fault that was, what to tell people, and how it is to be tried again.
 
+use std::time::Duration;
+
 use dunlin_core::{Fault, Time};
 use dunlin_net::{Fetched, politeness};
 use dunlin_store::{Capture, Health, Outcome};
@@ -83,6 +85,28 @@ pub(super) fn of_status(
     let mut taken = taken(job, Failure::new(fault, format!("{what} ({})", fetched.status)), courtesy, at);
     taken.n_bytes = fetched.sent_bytes;
     taken.way = super::way(fetched);
+    taken
+}
+
+/// The page is too much for its recipe, or the recipe for its page. The host has done nothing wrong; who watches it can help, and
+/// until then it is read ever less often.
+pub(super) fn of_reading(
+    job: &Job,
+    answer: &Result<Fetched, dunlin_net::Error>,
+    within: Duration,
+    at: Time,
+) -> Taken {
+    let shown = job.checked.recipe.shown();
+    let reason = format!(
+        "reading it {shown} took longer than {within:?} (try a simpler selector, path or pattern, or watch less of it; \
+         limits.reading allows more time)"
+    );
+    let courtesy = politeness::Outcome::of(answer);
+    let mut taken = taken(job, Failure::new(Fault::User, reason), courtesy, at);
+    if let Ok(fetched) = answer {
+        taken.n_bytes = fetched.sent_bytes;
+        taken.way = super::way(fetched);
+    }
     taken
 }
 

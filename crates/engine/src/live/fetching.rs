@@ -7,18 +7,16 @@ use dunlin_core::{Fault, Time};
 use dunlin_net::robots::MAX_BYTES;
 use dunlin_net::{Client, Error as NetError, Fetched, Request};
 use dunlin_store::Store;
-use tokio::sync::Semaphore;
-use tokio::task::{JoinError, spawn_blocking};
 use url::Url;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use super::recent::Recalled;
 use super::tasks::{Name, Progress, Run};
-use crate::Settings;
-use crate::capture::{Body, Errand, Failure, Job, Step, first_step, given_up};
+use crate::capture::{Body, Errand, Failure, Job, Step, first_step, given_up, took_too_long};
 use crate::control::{Event, Leg};
 use crate::handle::wall_clock;
 use crate::probe::{digest, prepare, read};
+use crate::{Readers, Settings, Staff, Unread};
 
 /// What a task brought.
 pub(super) struct Done {
@@ -57,22 +55,30 @@ pub(super) struct Fetching {
     store: Arc<dyn Store>,
     settings: Arc<Settings>,
     client: Client,
-    /// Reading pages takes a processor each; more at a time than there are only costs memory.
-    readers: Arc<Semaphore>,
+    /// Read what the store has of sources: apart from those that read pages, so as not to wait for them.
+    finders: Readers,
+    /// Read pages.
+    readers: Readers,
     /// Of the prints of bodies: another one in every run, so that nobody can choose bodies that are taken for one another.
     seed: u64,
 }
 
 impl Fetching {
     pub(super) fn new(store: Arc<dyn Store>, settings: Arc<Settings>, client: Client) -> Self {
-        let n_readers = std::thread::available_parallelism().map_or(2, usize::from).max(2);
+        // What waits for them is bounded by what may be under way.
+        let staff = |n_spare| Staff::for_this_machine(n_spare, usize::MAX);
         Self {
             store,
             settings,
             client,
-            readers: Arc::new(Semaphore::new(n_readers)),
+            finders: Readers::new("dunlin-finder", staff(2)),
+            readers: Readers::new("dunlin-reader", staff(Settings::SPARE_READERS)),
             seed: RandomState::new().hash_one(()),
         }
+    }
+
+    pub(super) fn readers(&self) -> Readers {
+        self.readers.clone()
     }
 
     /// Fetches a source, beginning with what is recalled of it, or with what the store has.
@@ -121,12 +127,15 @@ impl Fetching {
     async fn prepare(&self, errand: Errand) -> Result<Job, Event> {
         let probe = errand.probe;
         let (store, settings) = (Arc::clone(&self.store), Arc::clone(&self.settings));
-        // As many threads as wait for the store would each keep memory of their own.
-        let _reader = self.readers.acquire().await;
-        match spawn_blocking(move || prepare(&*store, &settings, errand)).await {
+        let within = settings.reading_time;
+        match self.finders.run(within, move || prepare(&*store, &settings, errand)).await {
             Ok(Ok(job)) => Ok(job),
             Ok(Err(error)) => Err(Event::Dropped { probe, reason: error.to_string() }),
-            Err(error) => Err(Event::Crashed { probe, reason: message_of(error) }),
+            Err(Unread::Panicked(reason)) => Err(Event::Crashed { probe, reason }),
+            Err(unread) => Err(Event::Dropped {
+                probe,
+                reason: format!("what is stored of it could not be read: {unread}"),
+            }),
         }
     }
 
@@ -163,8 +172,9 @@ impl Run for Fetching {
     async fn finish(&self, Reading { job, answer, at }: Reading) -> Done {
         let (probe, checked) = (job.probe, Arc::clone(&job.checked));
         let (store, settings) = (Arc::clone(&self.store), Arc::clone(&self.settings));
-        let _reader = self.readers.acquire().await;
-        let reading = spawn_blocking(move || match &*answer {
+        let (source, within) = (job.source, settings.reading_time);
+        let late = took_too_long(&job, &answer, within, at);
+        let reading = self.readers.run(within, move || match &*answer {
             Ok(fetched) if is_small(&answer) => read(&*store, &settings, *job, fetched, at),
             answer => digest(&*store, &settings, *job, answer, at),
         });
@@ -174,7 +184,12 @@ impl Run for Fetching {
                 Done { event: Event::Taken(Box::new(taken)), next }
             }
             Ok(Err(error)) => Event::Dropped { probe, reason: error.to_string() }.into(),
-            Err(error) => Event::Crashed { probe, reason: message_of(error) }.into(),
+            Err(Unread::TooLong { .. }) => {
+                tracing::warn!(%source, ?within, "a page took too long to read; its reading was abandoned");
+                Event::Taken(Box::new(late)).into()
+            }
+            Err(Unread::Panicked(reason)) => Event::Crashed { probe, reason }.into(),
+            Err(unread) => Event::Dropped { probe, reason: unread.to_string() }.into(),
         }
     }
 }
@@ -182,12 +197,4 @@ impl Run for Fetching {
 /// Whether an answer may be hashed between other tasks.
 fn is_small(answer: &Result<Fetched, NetError>) -> bool {
     answer.as_ref().map_or(true, |fetched| fetched.body.len() <= HASHED_AT_ONCE)
-}
-
-/// What a task said when it panicked.
-fn message_of(error: JoinError) -> String {
-    match error.try_into_panic() {
-        Ok(panic) => crate::probe::panic_message(&*panic),
-        Err(_) => "it was cancelled".to_owned(),
-    }
 }

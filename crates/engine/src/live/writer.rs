@@ -9,6 +9,7 @@ use tokio::sync::mpsc;
 
 use crate::Error;
 use crate::control::{Event, Write};
+use crate::pulse::Pulse;
 use crate::writing::Backlog;
 
 /// How long to wait for more to write together: a commit costs much the same for one as for a hundred, and nobody notices
@@ -20,6 +21,7 @@ pub(super) async fn run(
     store: Arc<dyn Store>,
     mut writes: mpsc::Receiver<Write>,
     events: mpsc::Sender<Vec<Event>>,
+    pulse: Arc<Pulse>,
 ) -> Result<(), Error> {
     let mut backlog = Backlog::default();
     let mut is_last = false;
@@ -39,7 +41,10 @@ pub(super) async fn run(
             let events = backlog.attempt(&*store);
             (backlog, events)
         });
-        let Ok((returned, happened)) = attempt.await else {
+        let written = pulse.writing();
+        let attempted = attempt.await;
+        drop(written);
+        let Ok((returned, happened)) = attempted else {
             // The store panicked; what it was given is gone with it, and nothing can be promised any more.
             tracing::error!("the store has failed for good");
             let reason = "internal error of the store (restart, and please report this)".to_owned();

@@ -1,8 +1,8 @@
 //! Stores, settings and sources that tests begin with, and a store that fails on demand.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use dunlin_core::Time;
@@ -77,17 +77,53 @@ pub(crate) fn state(store: &dyn Store, source: SourceId) -> (dunlin_store::Healt
     (state.health, state.reason)
 }
 
-/// A store whose disk is full while `is_full`, and that panics when the items of one source are read.
+/// A place where threads wait while it is shut.
+#[derive(Default)]
+pub(crate) struct Gate {
+    is_shut: Mutex<bool>,
+    opened: Condvar,
+    n_held: AtomicI64,
+}
+
+impl Gate {
+    pub(crate) fn shut(&self) {
+        *self.is_shut.lock().unwrap() = true;
+    }
+
+    pub(crate) fn open(&self) {
+        *self.is_shut.lock().unwrap() = false;
+        self.opened.notify_all();
+    }
+
+    /// How many wait.
+    pub(crate) fn n_held(&self) -> i64 {
+        self.n_held.load(Ordering::SeqCst)
+    }
+
+    fn pass(&self) {
+        self.n_held.fetch_add(1, Ordering::SeqCst);
+        drop(self.opened.wait_while(self.is_shut.lock().unwrap(), |is_shut| *is_shut).unwrap());
+        self.n_held.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// A store whose disk is full while `is_full`, that panics when the items of one source are read, and that has gates where the items
+/// of some sources are read, and where captures are written.
 pub(crate) struct Ailing {
     pub(crate) inner: Arc<SqliteStore>,
     pub(crate) is_full: AtomicBool,
     pub(crate) panics_at: AtomicI64,
+    /// Before the items of these sources are read.
+    pub(crate) held_at: Mutex<Vec<SourceId>>,
+    pub(crate) items: Gate,
+    pub(crate) writes: Gate,
 }
 
 impl Ailing {
     pub(crate) fn new(inner: &Arc<SqliteStore>) -> Arc<Self> {
         let (is_full, panics_at) = (AtomicBool::new(false), AtomicI64::new(-1));
-        Arc::new(Self { inner: inner.clone(), is_full, panics_at })
+        let (held_at, items, writes) = Default::default();
+        Arc::new(Self { inner: inner.clone(), is_full, panics_at, held_at, items, writes })
     }
 
     fn room(&self) -> Result<(), Error> {
@@ -112,6 +148,7 @@ impl Store for Ailing {
         self.inner.remove_source(id)
     }
     fn record_captures(&self, captures: Vec<Arc<Capture>>) -> Vec<Result<Recorded, Error>> {
+        self.writes.pass();
         match self.room() {
             Ok(()) => self.inner.record_captures(captures),
             Err(error) => captures.iter().map(|_| Err(error.clone())).collect(),
@@ -134,6 +171,9 @@ impl Store for Ailing {
     }
     fn items(&self, source: SourceId, scope: ItemScope) -> Result<Vec<Item>, Error> {
         assert_ne!(source.0, self.panics_at.load(Ordering::Relaxed), "told to panic");
+        if self.held_at.lock().unwrap().contains(&source) {
+            self.items.pass();
+        }
         self.inner.items(source, scope)
     }
     fn notes(&self, source: SourceId) -> Result<Vec<Note>, Error> {

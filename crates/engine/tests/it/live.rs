@@ -17,14 +17,14 @@ use crate::given::{Ailing, Shelf, n_changes, shelf, state, summaries};
 /// What a path answers: the head after the status line's version, and the body.
 type Pages = Arc<Mutex<BTreeMap<String, (String, String)>>>;
 
-struct Server {
+pub(crate) struct Server {
     port: u16,
     pages: Pages,
     log: Arc<Mutex<Vec<String>>>,
 }
 
 impl Server {
-    async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let (pages, log) = (Pages::default(), Arc::new(Mutex::new(Vec::new())));
@@ -54,11 +54,11 @@ impl Server {
         Self { port, pages, log }
     }
 
-    fn url(&self, path: &str) -> String {
+    pub(crate) fn url(&self, path: &str) -> String {
         format!("http://127.0.0.1:{}{path}", self.port)
     }
 
-    fn put(&self, path: &str, status: &str, body: &str) {
+    pub(crate) fn put(&self, path: &str, status: &str, body: &str) {
         self.pages.lock().unwrap().insert(path.to_owned(), (status.to_owned(), body.to_owned()));
     }
 
@@ -67,7 +67,7 @@ impl Server {
     }
 }
 
-fn hasty() -> Settings {
+pub(crate) fn hasty() -> Settings {
     let mut settings = Settings {
         chronon: Duration::from_millis(20),
         budget: Pace { per_second: 200.0 },
@@ -79,7 +79,7 @@ fn hasty() -> Settings {
     settings
 }
 
-fn page(url: String) -> NewSource {
+pub(crate) fn page(url: String) -> NewSource {
     NewSource::page(url, Time::from_seconds(0))
 }
 
@@ -92,7 +92,7 @@ pub(crate) async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     assert!(tokio::time::timeout(Duration::from_mins(1), wait).await.is_ok(), "waited in vain: {what}");
 }
 
-async fn until_well(shelf: &Shelf, source: SourceId) {
+pub(crate) async fn until_well(shelf: &Shelf, source: SourceId) {
     until("first look", || state(&*shelf.store, source).0 == Health::Well).await;
 }
 

@@ -9,5 +9,6 @@ mod learning; // what looks teach, and that it is not forgotten
 mod live; // the real clock, real sockets
 mod looks; // what a look makes of a page
 mod polite; // gaps, robots.txt, Retry-After
+mod slow; // pages that take too long to read, and what else may stand still
 mod web; // a simulated web
 mod weeks; // long runs: completeness, budget, nothing lost, replay
