@@ -1,10 +1,12 @@
 //! What every request shares: the engine, the limits, and the way to the store. Knows no route.
 //!
-//! Invariant: the store is only called on blocking threads, and no more of those are taken than the options allow.
+//! Invariant: the store is only called on blocking threads, and no more of those are taken than the options allow. What may take
+//! long has other threads than what is quick, and tokens are checked apart from both, so that nobody is kept out by somebody
+//! else's work.
 
 use std::sync::Arc;
 
-use dunlin_engine::Handle;
+use dunlin_engine::{Handle, Readers, Staff, Unread};
 use dunlin_store::Store;
 use tokio::sync::{Mutex, Semaphore, watch};
 
@@ -26,7 +28,15 @@ pub(crate) struct App {
     /// Held while a source is read, altered and written.
     pub(crate) editing: Arc<Mutex<()>>,
     calls: Arc<Semaphore>,
+    checks: Arc<Semaphore>,
+    heavy: Readers,
 }
+
+/// Tokens checked at one time. Each takes one read of one row.
+const MAX_CHECKS: usize = 4;
+
+/// Threads for heavy calls that take long or were given up, besides those of the options.
+const SPARE_HEAVY: usize = 6;
 
 impl App {
     pub(crate) fn new(engine: Handle, options: Options, stopping: watch::Receiver<bool>) -> Self {
@@ -36,13 +46,22 @@ impl App {
             served: Arc::new(Served::default()),
             streams: Arc::new(Semaphore::new(options.max_streams)),
             calls: Arc::new(Semaphore::new(options.max_store_calls.max(1))),
+            checks: Arc::new(Semaphore::new(MAX_CHECKS)),
+            heavy: Readers::new(
+                "dunlin-heavy",
+                Staff {
+                    at_one_time: options.max_heavy_calls,
+                    spare: SPARE_HEAVY,
+                    most_waiting: options.max_heavy_waiting,
+                },
+            ),
             options: Arc::new(options),
             stopping,
             editing: Arc::default(),
         }
     }
 
-    /// Does something with the store, or anything else that takes long, on a blocking thread when there is room.
+    /// Asks the store for something that it has at once, on a blocking thread when there is room.
     pub(crate) async fn with_store<T, E>(
         &self,
         work: impl FnOnce(&dyn Store) -> Result<T, E> + Send + 'static,
@@ -51,7 +70,62 @@ impl App {
         T: Send + 'static,
         E: Into<Failure> + Send + 'static,
     {
-        let permit = Arc::clone(&self.calls).acquire_owned().await;
+        self.blocking(&self.calls, work).await
+    }
+
+    /// The same for what every request needs before anything else.
+    pub(crate) async fn checking<T, E>(
+        &self,
+        work: impl FnOnce(&dyn Store) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, Failure>
+    where
+        T: Send + 'static,
+        E: Into<Failure> + Send + 'static,
+    {
+        self.blocking(&self.checks, work).await
+    }
+
+    /// Does something with what a site has written, which may take long: on a thread of its own, and not for ever.
+    pub(crate) async fn heavily<T, E>(
+        &self,
+        work: impl FnOnce(&dyn Store) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, Failure>
+    where
+        T: Send + 'static,
+        E: Into<Failure> + Send + 'static,
+    {
+        let store = Arc::clone(self.engine.store());
+        let done = self.heavy.run(self.options.heavy_time, move || work(&*store)).await;
+        match done {
+            Ok(done) => done.map_err(Into::into),
+            Err(Unread::Full) => Err(Failure::busy(
+                "too_many_calls",
+                "too many calls of this kind wait already",
+                "try again later",
+            )),
+            Err(Unread::TooLong { within }) => {
+                let message = format!("this took longer than {within:?}");
+                Err(Failure::busy(
+                    "timed_out",
+                    &message,
+                    "try again later; a page like that may be too much for its recipe",
+                ))
+            }
+            Err(Unread::Panicked(_)) => Err(Failure::internal("a call of the store broke off")),
+            Err(unread) => Err(Failure::internal(unread.to_string())),
+        }
+    }
+
+    async fn blocking<T, E>(
+        &self,
+        room: &Arc<Semaphore>,
+        work: impl FnOnce(&dyn Store) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, Failure>
+    where
+        T: Send + 'static,
+        E: Into<Failure> + Send + 'static,
+    {
+        let permit = Arc::clone(room).acquire_owned().await;
         let permit = permit.map_err(|_| Failure::internal("no more calls of the store are taken"))?;
         let store = Arc::clone(self.engine.store());
         let done = tokio::task::spawn_blocking(move || {

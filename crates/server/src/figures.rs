@@ -102,6 +102,7 @@ impl Collector for OfEngine {
             ("hosts", "Hosts known", figures.hosts),
             ("probes_in_flight", "Probes under way", figures.in_flight),
             ("journal_waiting", "Decisions not yet written", figures.journal_waiting),
+            ("abandoned_readings", "Readings given up that still run", figures.abandoned_readings),
         ];
         for (name, help, value) in gauges {
             let gauge = ConstGauge::new(i64::try_from(value).unwrap_or(i64::MAX));

@@ -43,7 +43,7 @@ pub(crate) async fn token(State(app): State<App>, request: Request, next: Next) 
         let hint = "send the header Authorization: Bearer TOKEN; make a token with dunlin token create NAME";
         return Failure::new(StatusCode::UNAUTHORIZED, "no_token", "a token is needed", hint).into_response();
     };
-    match app.with_store(move |store| tokens::check(store, &token)).await {
+    match app.checking(move |store| tokens::check(store, &token)).await {
         Ok(Some(_)) => next.run(request).await,
         Ok(None) => {
             let hint = "check that it is complete and not revoked; dunlin token create NAME makes another";

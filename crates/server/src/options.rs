@@ -17,6 +17,12 @@ pub struct Options {
     pub max_streams: usize,
     /// Calls of the store at one time. More wait for their turn.
     pub max_store_calls: usize,
+    /// Contents read and versions compared at one time: what may take long, on threads of its own.
+    pub max_heavy_calls: usize,
+    /// So many more may wait for that; one more is told to come back later.
+    pub max_heavy_waiting: usize,
+    /// How long one of these may take before it is given up.
+    pub heavy_time: Duration,
     /// Bytes of a request's body.
     pub max_body_bytes: usize,
     /// Bytes of a request's head.
@@ -41,6 +47,9 @@ impl Default for Options {
             max_connections: 1_024,
             max_streams: 256,
             max_store_calls: 8,
+            max_heavy_calls: 2,
+            max_heavy_waiting: 32,
+            heavy_time: Duration::from_secs(10),
             max_body_bytes: 1 << 20,
             max_head_bytes: 32 << 10,
             max_bulk: 1_000,

@@ -31,18 +31,30 @@ pub(super) async fn alive(State(app): State<App>) -> Result<Json<Well>, Failure>
     Err(Failure::busy("not_alive", message, "look at the log; restart the service if this stays"))
 }
 
-/// Whether everything works that should. If not, a restart will not help.
+/// Whether sources are captured: the store can be written, the network works, nothing stands still. The message says what does
+/// not.
 #[utoipa::path(get, path = "/readyz", tag = "service", security(()),
     responses((status = 200, body = Well), (status = 503, description = "Not ready")))]
 pub(super) async fn ready(State(app): State<App>) -> Result<Json<Well>, Failure> {
     let health = app.engine.health();
-    if health.is_well(now()) && !*app.stopping.borrow() {
+    let standstill = app.engine.standstill();
+    if health.is_well(now()) && standstill.is_none() && !*app.stopping.borrow() {
         return Ok(Json(Well { status: "ok" }));
+    }
+    if health.is_stopping || *app.stopping.borrow() {
+        return Err(Failure::busy("not_ready", "the service is stopping", "start it again"));
     }
     let store = health.store_trouble.map(|trouble| format!("the store cannot be written: {trouble}"));
     let network = health.network_trouble.map(|trouble| format!("nothing can be fetched: {trouble}"));
-    let message = store.or(network).unwrap_or_else(|| "the engine makes no decisions".to_owned());
-    Err(Failure::busy("not_ready", &message, "free disk space, or mend the network, as the message says"))
+    if let Some(message) = store.or(network) {
+        let hint = "free disk space, or mend the network, as the message says";
+        return Err(Failure::busy("not_ready", &message, hint));
+    }
+    let (message, hint) = standstill.map_or_else(
+        || ("the engine makes no decisions".to_owned(), "look at the log; restart the service if this stays"),
+        |standstill| (format!("nothing is captured: {standstill}"), standstill.hint()),
+    );
+    Err(Failure::busy("not_ready", &message, hint))
 }
 
 /// Counters and gauges.

@@ -70,7 +70,7 @@ fn version(store: &dyn Store, id: VersionId) -> Result<Version, StoreError> {
     responses((status = 200, content_type = "text/plain", body = String)))]
 pub(super) async fn content(State(app): State<App>, Id(id): Id) -> Result<Response, Failure> {
     let id = VersionId(id);
-    let read = app.with_store(move |store| Ok::<_, StoreError>((version(store, id)?, store.content(id)?)));
+    let read = app.heavily(move |store| Ok::<_, StoreError>((version(store, id)?, store.content(id)?)));
     let (version, content) = read.await?;
     let disposition = format!("attachment; filename=\"version-{id}\"");
     Ok(match plain_type(&version.media_type) {
@@ -128,7 +128,7 @@ pub(super) async fn difference(
         .get(header::ACCEPT)
         .and_then(|value| value.to_str().ok())
         .is_some_and(|accepted| accepted.trim_start().starts_with("text/plain"));
-    app.with_store(move |store| {
+    app.heavily(move |store| {
         let compared = Compared::read(store, &settings, VersionId(id), against.map(VersionId))?;
         Ok::<_, Failure>(if wants_text {
             compared.unified().into_response()

@@ -4,6 +4,7 @@
 mod admission; // tokens, hosts, what is open to all
 mod changes; // the list: pages, waiting, cursors that are gone or ahead
 mod client; // asks, and follows streams
+mod heavy; // calls that take long, and who else is served meanwhile
 mod limits; // sizes, numbers, times
 mod service; // store, engine and server in one
 mod site; // pages and feeds that change when told to

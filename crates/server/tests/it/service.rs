@@ -28,7 +28,7 @@ pub(crate) fn options() -> Options {
     Options { listen: "127.0.0.1:0".parse().unwrap(), ..Options::default() }
 }
 
-fn eager() -> Settings {
+pub(crate) fn eager() -> Settings {
     let mut settings = Settings {
         chronon: Duration::from_millis(5),
         budget: Pace { per_second: 1_000.0 },

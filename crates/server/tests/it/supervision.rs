@@ -1,10 +1,16 @@
 //! What supervisors and programs ask: health, figures, the document that describes everything.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
 
+use dunlin_engine::{Engine, Settings};
+use dunlin_server::Server;
+use dunlin_store::SqliteStore;
 use serde_json::Value;
 
-use crate::service::Service;
+use crate::client::Client;
+use crate::service::{Service, eager, options};
 
 #[tokio::test]
 async fn a_stopped_engine_is_neither_alive_nor_ready() {
@@ -17,6 +23,41 @@ async fn a_stopped_engine_is_neither_alive_nor_ready() {
     let refused = service.client.post(&format!("/sources/{id}/probe"), serde_json::json!({})).await;
     assert_eq!(refused.error(), (503, "stopping".to_owned()));
     assert_eq!(service.client.get("/changes").await.status, 200, "what is stored can still be read");
+}
+
+/// Polls until it is so, on whatever runtime runs it.
+async fn until(mut is_so: impl AsyncFnMut() -> bool) {
+    let polling = async {
+        while !is_so().await {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_mins(1), polling).await.expect("that it comes true");
+}
+
+#[test]
+fn readiness_is_answered_and_says_why_when_the_loop_hangs() {
+    let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let (engines, ours) = (runtime(), runtime());
+    let directory = tempfile::tempdir().unwrap();
+    let store = Arc::new(SqliteStore::open(directory.path()).unwrap());
+    let settings = Settings { patience: Duration::from_millis(300), ..eager() };
+    let engine = engines.block_on(Engine::start(store, settings)).unwrap();
+    engines.block_on(until(async || engine.handle().health().last_tick.is_some()));
+    let running = ours.block_on(Server::start(engine.handle(), options())).unwrap();
+    let client = Client { address: running.address(), token: String::new() };
+    // Nobody runs the engine's tasks from here on.
+    ours.block_on(until(async || client.get("/readyz").await.status == 503));
+    let answer = ours.block_on(client.get("/readyz"));
+    assert_eq!(answer.error(), (503, "not_ready".to_owned()));
+    assert!(
+        answer.text().contains("nothing is captured: no decision has been made for"),
+        "{}",
+        answer.text()
+    );
+    assert_eq!(ours.block_on(client.get("/healthz")).status, 200, "not yet a reason to restart it");
+    engines.block_on(engine.stop()).unwrap();
+    ours.block_on(running.stop());
 }
 
 #[tokio::test]
