@@ -62,6 +62,10 @@ pub(crate) struct Config {
     pub(crate) sizes: Sizes,
     pub(crate) max_redirects: usize,
     pub(crate) in_flight: usize,
+    /// How long it may take to read what one probe brought.
+    pub(crate) reading: Duration,
+    /// How long stopping waits for looks under way.
+    pub(crate) stop_within: Duration,
     pub(crate) retention: Keep,
     pub(crate) life: Life,
     pub(crate) urgency: Urgency,
@@ -88,6 +92,7 @@ pub(crate) enum Robots {
 impl Default for Config {
     fn default() -> Self {
         let net = dunlin_net::Settings::default();
+        let engine = dunlin_engine::Settings::default();
         Self {
             data: data_dir::default_directory(),
             listen: SocketAddr::from(([127, 0, 0, 1], 7171)),
@@ -112,11 +117,13 @@ impl Default for Config {
             sizes: net.sizes,
             max_redirects: net.max_redirects,
             in_flight: net.pool.in_flight,
+            reading: engine.reading_time,
+            stop_within: engine.stop_within,
             retention: Keep::default(),
             life: Life::Overwrite,
             urgency: Urgency::Uniform,
             weight: 1.0,
-            assumed_rate: dunlin_engine::Settings::default().prior.rate,
+            assumed_rate: engine.prior.rate,
         }
     }
 }
@@ -138,6 +145,8 @@ impl Config {
             shortest_gap: self.shortest_gap,
             longest_gap: self.longest_gap,
             keep: self.retention,
+            reading_time: self.reading,
+            stop_within: self.stop_within,
             ..dunlin_engine::Settings::default()
         };
         if self.robots == Robots::Ignore {
@@ -160,6 +169,7 @@ impl Config {
         dunlin_server::Options {
             listen: self.listen,
             host_names: self.host_names.clone(),
+            stop_within: crate::serve::stopping::FOR_REQUESTS,
             ..dunlin_server::Options::default()
         }
     }

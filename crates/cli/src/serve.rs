@@ -75,7 +75,10 @@ impl Serve {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Failure::Environment(format!("cannot start: {error}")))?;
         let path = temporary.as_ref().map(|directory| directory.path().to_owned());
-        runtime.block_on(self.serve(effective, path))
+        let ended = runtime.block_on(self.serve(effective, path));
+        // What still runs on other threads has been given up: nobody waits for it, and it ends with the process.
+        runtime.shutdown_background();
+        ended
     }
 
     fn flags(&self) -> Flags {
@@ -109,7 +112,7 @@ impl Serve {
     }
 
     async fn serve(&self, effective: Effective, temporary: Option<PathBuf>) -> Result<(), Failure> {
-        let stop = Stop::listen(temporary)?;
+        let stop = Stop::listen(effective.config.stop_within, temporary)?;
         // Before anything is opened or made: a port that is taken leaves nothing behind.
         let bound = Server::bind(effective.config.listen).await?;
         let store = open(effective.config.data.clone()).await?;
@@ -161,7 +164,7 @@ impl Serve {
         };
         tracing::info!("stopping");
         drop(announced);
-        let n_under_way = handle.budget().await.in_flight;
+        let n_under_way = handle.figures().in_flight;
         if n_under_way > 0 {
             self.tell(&format!("waiting for {n_under_way} looks under way; Ctrl-C again abandons them"));
         }

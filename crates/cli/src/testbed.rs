@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use dunlin_testbed::{Options, Plan, Repeat, Speed, World};
@@ -51,7 +52,7 @@ impl Testbed {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Failure::Environment(format!("cannot start: {error}")))?;
         runtime.block_on(async {
-            let stop = Stop::listen(None)?;
+            let stop = Stop::listen(Duration::ZERO, None)?;
             let n_sources = options.plan.trace.sources.len();
             let running = dunlin_testbed::Testbed::start(options).await?;
             note(&format!("{n_sources} sources at {}", running.url("/")));

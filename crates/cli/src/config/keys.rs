@@ -101,6 +101,13 @@ pub(crate) const KEYS: &[Key] = &[
         parsed("off, error, warn, info, debug or trace"),
         shown
     ),
+    key!(
+        "stop_within",
+        "how long stopping waits for looks under way; ten seconds later the service has ended, whatever happens",
+        stop_within,
+        duration,
+        show_time
+    ),
     key!("politeness.gap", "pause between two requests to one place", politeness.gap, duration, show_time),
     key!(
         "politeness.concurrent",
@@ -210,6 +217,13 @@ pub(crate) const KEYS: &[Key] = &[
     ),
     key!("limits.idle", "longest pause within an answer", timeouts.idle, patience, show_time),
     key!("limits.total", "longest fetch, redirects included", timeouts.total, patience, show_time),
+    key!(
+        "limits.reading",
+        "longest reading of what one look brought; one that takes longer is abandoned, and its source refused",
+        reading,
+        patience,
+        show_time
+    ),
     key!(
         "retention.versions_each",
         "versions kept of each source; none for all",

@@ -1,11 +1,24 @@
-//! When to stop: at the first Ctrl-C, termination or closed terminal in an orderly way, at the second at once.
+//! When to stop: at the first Ctrl-C, termination or closed terminal in an orderly way, at the second at once. An orderly way
+//! that takes too long ends all the same.
+//!
+//! Invariant: this has a thread and a runtime of its own, so that it works whatever keeps the service's threads busy.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::failure::Failure;
 
+/// How long requests to the API may take once the engine has stopped.
+pub(crate) const FOR_REQUESTS: Duration = Duration::from_secs(5);
+
+/// How long after `stop_within` the service has ended, whatever happens: time for the last writes and for requests.
+const MARGIN: Duration = Duration::from_secs(10);
+
 /// The exit code of a program that Ctrl-C ended.
 const INTERRUPTED: i32 = 130;
+
+/// The exit code of a service that did not come to its end.
+const CUT_OFF: i32 = 3;
 
 /// Hears signals from the moment it is made.
 pub(crate) struct Stop {
@@ -13,22 +26,23 @@ pub(crate) struct Stop {
 }
 
 impl Stop {
-    /// `temporary` is a directory that not even an end at once leaves behind.
-    pub(crate) fn listen(temporary: Option<PathBuf>) -> Result<Self, Failure> {
-        let mut signals =
-            Signals::new().map_err(|error| Failure::Environment(format!("no signals: {error}")))?;
+    /// `stop_within` is how long the engine may take to stop; `temporary` a directory that not even an end at once leaves
+    /// behind.
+    pub(crate) fn listen(stop_within: Duration, temporary: Option<PathBuf>) -> Result<Self, Failure> {
+        let failed = |error: std::io::Error| Failure::Environment(format!("no signals: {error}"));
         let (ask, asked) = tokio::sync::oneshot::channel();
-        tokio::spawn(async move {
-            signals.next().await;
-            // Whoever waits may be gone already, and then there is nothing left to ask.
-            let _ = ask.send(());
-            signals.next().await;
+        let (begun, has_begun) = std::sync::mpsc::sync_channel(1);
+        let limit = stop_within.saturating_add(MARGIN);
+        let hearing = move || {
+            let Some(code) = hear(&begun, ask, limit) else { return };
             if let Some(directory) = temporary {
                 // Nothing can be done about what stays, and nobody is left to be told.
                 let _ = std::fs::remove_dir_all(directory);
             }
-            std::process::exit(INTERRUPTED);
-        });
+            std::process::exit(code)
+        };
+        std::thread::Builder::new().name("dunlin-signals".to_owned()).spawn(hearing).map_err(failed)?;
+        has_begun.recv().unwrap_or_else(|_| Err(std::io::ErrorKind::Other.into())).map_err(failed)?;
         Ok(Self { asked })
     }
 
@@ -36,6 +50,39 @@ impl Stop {
     pub(crate) async fn asked(self) {
         let _ = self.asked.await;
     }
+}
+
+/// Says whether signals can be heard, and asks for an end at the first one. Returns when the program has to end at once, with
+/// its exit code.
+fn hear(
+    begun: &std::sync::mpsc::SyncSender<std::io::Result<()>>,
+    ask: tokio::sync::oneshot::Sender<()>,
+    limit: Duration,
+) -> Option<i32> {
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            let _ = begun.send(Err(error));
+            return None;
+        }
+    };
+    runtime.block_on(async {
+        let (signals, heard) = match Signals::new() {
+            Ok(signals) => (Some(signals), Ok(())),
+            Err(error) => (None, Err(error)),
+        };
+        let _ = begun.send(heard);
+        let mut signals = signals?;
+        signals.next().await;
+        // Whoever waits may be gone already, and then there is nothing left to ask.
+        let _ = ask.send(());
+        if tokio::time::timeout(limit, signals.next()).await.is_ok() {
+            return Some(INTERRUPTED);
+        }
+        let lost = "what was not stored by then is lost (start the service again)";
+        crate::note(&format!("error: no orderly end within {limit:?}; {lost}"));
+        Some(CUT_OFF)
+    })
 }
 
 #[cfg(unix)]

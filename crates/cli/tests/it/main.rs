@@ -6,7 +6,9 @@ mod bad_days; // everything a web site, a network or a disk can do to a service
 mod bad_input; // every kind of nonsense: a message with its place, exit code 2, no output
 mod configuration; // settings from four places
 mod end_to_end; // two services on a sped-up web: every promise, and learning pays
+mod ending; // the end of a service, whatever hangs
 mod generate; // made-up inputs and what can be done with them
+mod hostile; // pages made to keep their reader busy, beside one that is well
 mod kept; // what a service leaves behind, and the laws for it
 mod killed; // kill -9, fifty times: nothing lost, nothing doubled
 mod manners; // what the web's log says of a client

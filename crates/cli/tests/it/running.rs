@@ -75,6 +75,23 @@ impl Running {
         assert!(Command::new("kill").args([&format!("-{name}"), &pid]).status().unwrap().success());
     }
 
+    /// Its process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits for the end, but no longer than so; `None` when it has not come, and then it is killed.
+    pub(crate) fn end_within(mut self, time: Duration) -> Option<(Option<i32>, String)> {
+        let end = Instant::now() + time;
+        // Its output ends when it does.
+        while self.wait(end.saturating_duration_since(Instant::now())).is_some() {
+            if Instant::now() >= end {
+                return None;
+            }
+        }
+        Some(self.end())
+    }
+
     /// Waits for the end; its exit code, `None` if a signal ended it, and everything it wrote.
     pub(crate) fn end(mut self) -> (Option<i32>, String) {
         let status = self.child.wait().unwrap();

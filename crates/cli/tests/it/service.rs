@@ -96,6 +96,21 @@ impl Service {
         self.ask("GET", "/healthz").0 == 200
     }
 
+    /// Its process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.running.pid()
+    }
+
+    /// Sends a signal by name.
+    pub(crate) fn signal(&self, name: &str) {
+        self.running.signal(name);
+    }
+
+    /// Waits for the end, but no longer than so.
+    pub(crate) fn end_within(self, time: Duration) -> Option<(Option<i32>, String)> {
+        self.running.end_within(time)
+    }
+
     /// As Ctrl-C does; gives the exit code and all that was printed.
     pub(crate) fn interrupt(self) -> (Option<i32>, String) {
         self.running.signal("INT");
