@@ -1,8 +1,8 @@
 //! How good the schedules are: policies, planners and bounds on whole workloads, in one table.
 //!
-//! `cargo bench -p dunlin-lab --features highs --bench optimum [-- NAME…] [--seconds N]`. Reads the workloads of
-//! a folder of reference data beside the checkout if it is there, and makes its own otherwise. Without the
-//! feature, `exact` is the planner `offline` with a proof where bound and plan meet.
+//! `cargo bench -p dunlin-lab --features highs --bench optimum [-- NAME…] [--seconds N]`. Reads the workloads of the
+//! reference data in the folder that `DUNLIN_REFERENCE` names, and makes its own without. Without the feature, the
+//! optimum is shown only where the plan of `offline` meets its bound.
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark reports, and may panic")]
 
 use std::path::Path;
@@ -77,11 +77,11 @@ fn report(name: &str, family: &str, seed: u64, limit: Duration) {
     );
 }
 
-/// The workload of the reference data, or one like it; nothing where the reference data has none.
+/// The workload of the reference data in the folder that `DUNLIN_REFERENCE` names, nothing where that has none; without
+/// such a folder, one like it.
 fn workload(name: &str, family: &str, seed: u64) -> Option<Workload> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/fixtures/cei");
-    if folder.exists() {
-        let path = folder.join(format!("{name}.csv.gz"));
+    if let Some(folder) = std::env::var_os("DUNLIN_REFERENCE") {
+        let path = Path::new(&folder).join("fixtures/cei").join(format!("{name}.csv.gz"));
         return path.exists().then(|| IntervalsFile::open(&path, CHRONONS).unwrap().workload);
     }
     let mut profiles = AuctionWatch::default();

@@ -2,11 +2,10 @@
 //! it learns than without.
 
 use std::num::NonZeroU32;
-use std::path::PathBuf;
 
 use dunlin_core::{Budget, Chronon, Costs};
-use dunlin_lab::files::{Epoch, TraceFile};
-use dunlin_lab::generate::{Daily, Poisson, Rate, Span};
+use dunlin_lab::files::{Epoch, TraceFile, numbered};
+use dunlin_lab::generate::{Bursty, Daily, Periodic, Poisson, Rate, Span};
 use dunlin_lab::learned::{Learning, Reveal, learned};
 use dunlin_lab::policies::{Choice, PolicyName};
 use dunlin_lab::simulate::{Run, Setup};
@@ -17,7 +16,7 @@ use dunlin_sched::value::{Life, Urgency, ValueModel};
 
 const DAY: u32 = 86_400;
 
-fn setup(name: PolicyName, budget: f64, chronons: u32) -> Setup {
+pub(crate) fn setup(name: PolicyName, budget: f64, chronons: u32) -> Setup {
     Setup {
         policy: Choice { name, preemption: Preemption::Preemptive },
         budget: Budget::constant(budget).unwrap(),
@@ -34,9 +33,9 @@ fn whole(trace: &TraceFile, chronon: u32) -> Epoch {
     Epoch { start, chronon_seconds, chronons: trace.default_chronons(start, chronon_seconds) }
 }
 
-const USUAL: Learning = Learning { warm_up: 0.25, reveal: Reveal::Changes, parts: Parts::All };
+pub(crate) const USUAL: Learning = Learning { warm_up: 0.25, reveal: Reveal::Changes, parts: Parts::All };
 
-fn run(
+pub(crate) fn run(
     trace: &TraceFile,
     chronon: u32,
     per_change: f64,
@@ -116,110 +115,68 @@ fn what_no_probe_has_shown_changes_nothing() {
 }
 
 #[test]
-fn learning_beats_taking_turns_and_rhythms_beat_rates() {
+fn plans_lead_too_and_dates_of_all_changes_show_a_rhythm() {
     let rates = poisson();
     let by_turns = run(&rates, 600, 1.0, PolicyName::RoundRobin, USUAL).score.completeness;
-    let by_rate = run(&rates, 600, 1.0, PolicyName::Wic, USUAL).score.completeness;
-    assert!(by_rate > by_turns + 0.05, "{by_rate} {by_turns}");
     let by_plan = run(&rates, 600, 1.0, PolicyName::Cam, USUAL).score.completeness;
     assert!(by_plan > by_turns + 0.02, "{by_plan} {by_turns}");
-
     let hours = by_day_and_by_night();
-    for reveal in [Reveal::Changes, Reveal::Last, Reveal::Timestamps] {
-        let with = |parts| {
-            run(&hours, 600, 1.0, PolicyName::Wic, Learning { reveal, parts, ..USUAL }).score.completeness
-        };
-        let (flat, full) = (with(Parts::Rate), with(Parts::All));
-        assert!(full > flat + 0.01, "{reveal:?}: {full} {flat}");
-    }
-}
-
-#[test]
-fn on_real_traces_rhythms_do_not_cost_completeness() {
-    for (name, chronon) in [("bbc_home_sections", 900), ("covid_eu", 21_600), ("news_rss_ru", 3_600)] {
-        let Some(trace) = shared(name) else { return };
-        let completeness = |name, parts| {
-            let learning = Learning { reveal: Reveal::Last, parts, ..USUAL };
-            run(&trace, chronon, 1.0, name, learning).score.completeness
-        };
-        let by_turns = completeness(PolicyName::RoundRobin, Parts::All);
-        let (flat, full) =
-            (completeness(PolicyName::Wic, Parts::Rate), completeness(PolicyName::Wic, Parts::All));
-        assert!(full > flat - 0.02 && full > by_turns + 0.05, "{name}: {full} {flat} {by_turns}");
-    }
-}
-
-/// A trace of those that are shared beside the checkout, if they are there.
-fn shared(name: &str) -> Option<TraceFile> {
-    let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/traces"));
-    let path = path.join(format!("{name}.csv.gz"));
-    if !path.exists() {
-        eprintln!("note: {} is not there; generated data alone is tried", path.display());
-        return None;
-    }
-    Some(TraceFile::open(&path).unwrap())
-}
-
-#[test]
-fn on_weather_reports_learning_leads() {
-    let Some(trace) = shared("metar_us_a") else { return };
-    let completeness = |name| run(&trace, 60, 1.0, name, USUAL).score.completeness;
-    let (by_turns, learned) = (completeness(PolicyName::RoundRobin), completeness(PolicyName::Wic));
-    assert!(learned > by_turns + 0.05, "{learned} {by_turns}");
-}
-
-/// As the whole program is tested: a minute passes in a second, so that there is no hour and no week to be learned; there
-/// is a day to learn and to score at once, from nothing.
-#[test]
-fn in_a_hurry_learning_leads_within_a_day() {
-    let Some(mut trace) = shared("metar_us_a") else { return };
-    trace.times.iter_mut().flatten().for_each(|time| *time /= 60);
-    trace.times.iter_mut().for_each(Vec::dedup);
-    let chronon_seconds = NonZeroU32::new(1).unwrap();
-    let value = ValueModel::new(Life::Overwrite, Urgency::Uniform);
-    let begin = trace.default_start(chronon_seconds);
-    for hour in [0, 12, 24, 36, 48] {
-        let epoch = Epoch { start: begin + hour * 60, chronon_seconds, chronons: 24 * 60 };
-        let budget = trace.changes(epoch).len() as f64 / f64::from(epoch.chronons);
-        for reveal in [Reveal::Changes, Reveal::Last] {
-            let completeness = |name| {
-                let setup = setup(name, budget, epoch.chronons);
-                let learning = Learning { warm_up: 0.0, reveal, ..USUAL };
-                learned(&trace, epoch, value, &setup, learning, |_| ()).unwrap().score.completeness
-            };
-            let (by_turns, by_rate) = (completeness(PolicyName::RoundRobin), completeness(PolicyName::Wic));
-            assert!(by_rate > by_turns + 0.02, "{hour} {reveal:?}: {by_rate} {by_turns}");
-        }
-    }
-}
-
-/// Where there is little to learn from: a few looks per source, sources that begin and end, changes in bursts.
-#[test]
-fn nowhere_is_learning_much_worse_than_taking_turns() {
-    for (name, chronon) in [
-        ("wiki_pages_a", 60),
-        ("ca_fires", 1_200),
-        ("ebay_palm_3d", 600),
-        ("ebay_palm_5d", 600),
-        ("ebay_palm_7d", 600),
-        ("metar_kjfk", 300),
-    ] {
-        let Some(trace) = shared(name) else { return };
-        for reveal in [Reveal::Changes, Reveal::Last] {
-            let completeness =
-                |policy| run(&trace, chronon, 1.0, policy, Learning { reveal, ..USUAL }).score.completeness;
-            let (by_turns, learned) = (completeness(PolicyName::RoundRobin), completeness(PolicyName::Wic));
-            assert!(learned > by_turns - 0.01, "{name} {reveal:?}: {learned} {by_turns}");
-        }
-    }
-}
-
-#[test]
-fn bursts_are_worth_knowing() {
-    let Some(trace) = shared("irma_2017") else { return };
-    let with = |parts| run(&trace, 300, 1.0, PolicyName::Wic, Learning { parts, ..USUAL }).score.completeness;
+    let with = |parts| {
+        let learning = Learning { reveal: Reveal::Timestamps, parts, ..USUAL };
+        run(&hours, 600, 1.0, PolicyName::Wic, learning).score.completeness
+    };
     let (flat, full) = (with(Parts::Rate), with(Parts::All));
-    assert!(full > flat + 0.1, "{full} {flat}");
+    assert!(full > flat + 0.06, "{full} {flat}");
+}
+
+/// Sources of several kinds as one trace.
+fn together(traces: Vec<TraceFile>) -> TraceFile {
+    let n_sources = traces.iter().map(|trace| trace.sources.len()).sum();
+    let times = traces.into_iter().flat_map(|trace| trace.times).collect();
+    TraceFile { sources: numbered("s", n_sources), times, warnings: Vec::new() }
+}
+
+/// Each keeps its period, of half an hour to half a day.
+fn periodic() -> TraceFile {
+    let span = Span { sources: 8, seconds: 14 * DAY };
+    let of = |period_seconds| Periodic { span, period_seconds, jitter_seconds: 60.0 }.generate(5).unwrap();
+    together([1_800, 7_200, 14_400, 43_200].map(of).into())
+}
+
+/// Quiet for days, then a change every hour or so for a while.
+fn bursty() -> TraceFile {
+    let span = Span { sources: 60, seconds: 42 * DAY };
+    Bursty { span, bursts: Rate::of(0.15), mean_length: 10.0, gap_seconds: 5_400.0 }.generate(6).unwrap()
+}
+
+/// By how much learning finds more than taking turns, and with rhythms and bursts more than by the rate alone. Measured,
+/// less a fifth or so: what is found by .63 instead of .37 may not fall to .58.
+#[test]
+fn where_there_is_something_to_learn_learning_leads() {
+    for (name, trace, over_turns, over_rate) in [
+        ("rates", poisson(), 0.21, -0.02),
+        ("hours", by_day_and_by_night(), 0.09, 0.06),
+        ("periods", periodic(), 0.28, -0.05),
+        ("bursts", bursty(), 0.025, 0.02),
+    ] {
+        for reveal in [Reveal::Changes, Reveal::Last] {
+            let completeness = |policy, parts| {
+                run(&trace, 600, 1.0, policy, Learning { reveal, parts, ..USUAL }).score.completeness
+            };
+            let by_turns = completeness(PolicyName::RoundRobin, Parts::All);
+            let (flat, full) =
+                (completeness(PolicyName::Wic, Parts::Rate), completeness(PolicyName::Wic, Parts::All));
+            let found = format!("{name} {reveal:?}: {full}, {flat} by the rate alone, {by_turns} in turns");
+            assert!(full > by_turns + over_turns && full > flat + over_rate, "{found}");
+        }
+    }
+    // With two probes for every change there is room for what bursts and periods teach.
+    for (trace, over_rate) in [(periodic(), 0.03), (bursty(), 0.06)] {
+        let with =
+            |parts| run(&trace, 600, 2.0, PolicyName::Wic, Learning { parts, ..USUAL }).score.completeness;
+        let (flat, full) = (with(Parts::Rate), with(Parts::All));
+        assert!(full > flat + over_rate, "{full} {flat}");
+    }
 }
 
 #[test]

@@ -3,13 +3,13 @@
 
 mod auctionwatch; // the papers' workload: ranks, intervals, how many
 mod corpus; // what fuzzing found worth keeping
-mod fixtures; // files made by others, when they are at hand
+mod fixtures; // needs and traces in the repository, with what every policy makes of them
 mod knowledge; // exact and noisy knowledge of changes
 mod learned; // the live scheduler on traces: what it may know, what it makes of it
 mod limits; // lines and files that would not fit in memory
 mod optimum; // exact optima and bounds of whole workloads
 mod polling; // plans learnt on one half of a trace, measured on the other; CAM's headline
-mod reference; // the policies against results of an independent program
+mod reference; // against data that are not in the repository: real traces, results of an independent program
 mod refusals; // every kind of bad line, with its exact message
 mod round_trip; // what is written is what is read
 mod saving; // outputs are complete or not there

@@ -127,6 +127,27 @@ fn the_bounds_are_those_of_the_gamma_distribution() {
     assert!((model.forecast().probability(time(0.0), time(DAY)) - 0.5).abs() < 1e-12);
 }
 
+/// Forty changes' worth, and next to nothing of the prior; `hope` is one relative standard deviation on top of the mean.
+#[test]
+fn evidence_is_held_to_forty_changes_and_hope_follows_it() {
+    let often: Vec<_> = (0..400).map(|_| (HOUR, 3)).collect();
+    let (model, nothing) = (learned(1e-5, &often), Model::new(Prior { rate: 1e-5, strength: 0.25 }));
+    let forecast = model.forecast();
+    assert!(near(forecast.evidence(), 40.0 + 0.5 / 41.0), "{}", forecast.evidence());
+    assert!((forecast.mean_rate() * HOUR - 1.0).abs() < 0.01, "{}", forecast.mean_rate() * HOUR);
+    assert!(near(forecast.hope(), 1.0 + 1.0 / forecast.evidence().sqrt()));
+    assert_eq!((nothing.forecast().evidence(), nothing.forecast().hope()), (0.25, 3.0));
+    // Eight weeks of silence later they are twenty, and what is left of the prior is a little more.
+    let mut silent = model.clone();
+    let last = time(400.0 * HOUR);
+    silent.observe(&Look {
+        since: Some(last),
+        at: last.plus(std::time::Duration::from_hours(8 * 7 * 24)),
+        seen: Seen::Unchanged,
+    });
+    assert!(near(silent.forecast().evidence(), 20.0 + 0.5 / 21.0), "{}", silent.forecast().evidence());
+}
+
 #[test]
 fn a_curve_covers_the_time_asked_for() {
     let gaps: Vec<_> = (0..200).map(|i| (5.0 * HOUR, u8::from(i % 3 == 0) * 3)).collect();

@@ -10,6 +10,7 @@ mod instances; // random instances small enough to make ties common
 mod learning; // rates found from looks of every kind, without bias
 mod marginal; // the marginal policy: its plain version, its limits, what it is good for
 mod papers; // the papers' worked examples and propositions
+mod pinned; // figures and choices as they are today, to see what moves
 mod plan_intervals; // offline plans and bounds against full enumeration
 mod plan_local_ratio; // the approximation's share of the optimum
 mod polling; // polling plans: exact is the best of all, regimes, many sources

@@ -180,7 +180,27 @@ mod tests {
             price.note_idle(1e12);
             price.learn(1.0);
         }
-        assert_eq!(price.get(), 0.5 * LEAST_SHARE);
+        assert!((price.get() / 0.5e-4 - 1.0).abs() < 1e-9, "{}", price.get());
+    }
+
+    /// Four percent per unit of excess demand and chronon, at most a fifth (of the logarithm) in one.
+    #[test]
+    fn the_price_moves_at_its_pace() {
+        let mut price = Price::default();
+        price.note_need(1.0, 3);
+        price.note_lost(1.0, 3.0);
+        price.learn(2.0);
+        assert!((price.get() - 0.25 * (0.06_f64).exp()).abs() < 1e-12, "{}", price.get());
+        price.note_captured(0.1, 1.0);
+        price.note_idle(2.0);
+        // Neither is news: what is lost was not worth its price, what is captured was.
+        price.note_lost(0.1, 1.0);
+        price.note_captured(1.0, 1.0);
+        price.learn(1.0);
+        assert!((price.get() - 0.25 * (0.06_f64 - 0.12).exp()).abs() < 1e-12, "{}", price.get());
+        price.note_idle(100.0);
+        price.learn(1.0);
+        assert!((price.get() - 0.25 * (0.06_f64 - 0.12 - 0.2).exp()).abs() < 1e-12, "{}", price.get());
     }
 
     #[test]
@@ -206,5 +226,22 @@ mod tests {
             last = risk.learn(2.0, [5, u32::MAX].into_iter());
         }
         assert!((last - 0.5).abs() < 0.01, "{last}");
+    }
+
+    /// Newcomers due in 200 chronons overtake who has longer than that, and nobody who has less.
+    #[test]
+    fn deadlines_are_told_apart_up_to_256_chronons() {
+        let after = |due: u32, left: u32| {
+            let mut risk = Risk::default();
+            for _ in 0..2_000 {
+                risk.note_newcomer(due, 1.0);
+                risk.learn(1.0, [left].into_iter());
+            }
+            risk.learn(1.0, [left].into_iter())
+        };
+        assert_eq!(after(200, 150), 0.0);
+        // One of every chronon, from the 201st of 250 on.
+        assert!((after(200, 250) - 50.0 / 250.0).abs() < 0.01, "{}", after(200, 250));
+        assert_eq!(after(300, u32::MAX), after(255, 256));
     }
 }

@@ -1,0 +1,276 @@
+//! Hours of watching made-up sources, with everything that can happen to a watch: who is chosen when and why, at what
+//! price, and what is said of a source when somebody asks.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use dunlin_core::{SourceIdx, Time};
+use dunlin_sched::model::{Known, Model, Prior, Seen};
+use dunlin_sched::value::ValueModel;
+use dunlin_sched::watch::{
+    Choice, HostIdx, HostTerms, Input, Pace, Reason, Settings, Strategy, Terms, Watch,
+};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::{Fingerprint, check, row};
+
+const BEGIN: i64 = 1_700_000_000;
+const SOURCES: u32 = 90;
+const HOSTS: u32 = 9;
+
+fn at(second: u32) -> Time {
+    Time::from_seconds(BEGIN + i64::from(second))
+}
+
+struct World {
+    name: &'static str,
+    strategy: Strategy,
+    values: &'static [(&'static str, &'static str)],
+    chronon: u32,
+    per_second: f64,
+    costs: &'static [f64],
+    /// What looks tell, by source.
+    known: &'static [Option<Known>],
+    initial_price: Option<f64>,
+    hours: u32,
+    /// Failures, requests, other budgets and terms, sources that come and go.
+    is_eventful: bool,
+}
+
+const DATED: &[Option<Known>] = &[None, Some(Known::Latest), Some(Known::All)];
+const PLAIN: World = World {
+    name: "plain",
+    strategy: Strategy::Learned,
+    values: &[("overwrite", "uniform")],
+    chronon: 1,
+    per_second: 0.4,
+    costs: &[1.0],
+    known: &[None],
+    initial_price: None,
+    hours: 3,
+    is_eventful: false,
+};
+const MIXED: &[(&str, &str)] = &[
+    ("append", "uniform"),
+    ("append", "exp:0.99"),
+    ("window:120", "uniform"),
+    ("append", "sliding:90"),
+    ("changes:3", "uniform"),
+    ("overwrite", "exp:0.995"),
+    ("append", "poly:1"),
+    ("append", "polyexp:2:0.98"),
+    ("window:300", "chordal:200"),
+    ("overwrite", "chordal:600"),
+];
+const HALF_AN_HOUR: Strategy = Strategy::Cam { epoch: Duration::from_mins(30) };
+const WORLDS: [World; 10] = [
+    PLAIN,
+    World { name: "slow", per_second: 0.02, hours: 12, chronon: 7, ..PLAIN },
+    World { name: "plenty", per_second: 6.5, known: DATED, hours: 1, ..PLAIN },
+    World { name: "costs", costs: &[1.0, 0.25, 3.0, 1.5], initial_price: Some(0.3), ..PLAIN },
+    World { name: "mixed", values: MIXED, known: DATED, per_second: 0.9, hours: 2, ..PLAIN },
+    World { name: "eventful", known: DATED, is_eventful: true, ..PLAIN },
+    World {
+        name: "eventful and mixed",
+        values: MIXED,
+        costs: &[1.0, 2.0],
+        is_eventful: true,
+        hours: 2,
+        ..PLAIN
+    },
+    World { name: "in turns", strategy: Strategy::RoundRobin, is_eventful: true, hours: 1, ..PLAIN },
+    World { name: "planned", strategy: HALF_AN_HOUR, known: DATED, ..PLAIN },
+    World {
+        name: "planned and eventful",
+        strategy: HALF_AN_HOUR,
+        costs: &[1.0, 2.0],
+        initial_price: Some(0.1),
+        is_eventful: true,
+        ..PLAIN
+    },
+];
+
+/// A world as it goes on.
+struct Life<'a> {
+    world: &'a World,
+    watch: Watch,
+    rng: ChaCha8Rng,
+    /// When each source changed, up to now, and when it was last seen.
+    changes: Vec<Vec<u32>>,
+    seen: Vec<u32>,
+    under_way: Vec<(u32, SourceIdx)>,
+}
+
+impl Life<'_> {
+    fn new(world: &World) -> Life<'_> {
+        let mut watch = Watch::new(Settings {
+            chronon: Duration::from_secs(world.chronon.into()),
+            strategy: world.strategy,
+            budget: Pace { per_second: world.per_second },
+            initial_price: world.initial_price,
+        });
+        for host in 0..HOSTS {
+            let budget = (host % 3 == 2).then_some(Pace { per_second: world.per_second / 12.0 });
+            let terms = HostTerms { at_one_time: 1 + host % 2, budget };
+            watch.apply(at(0), Input::Host { host: HostIdx(host), terms });
+        }
+        let n_sources = SOURCES as usize;
+        let mut life = Life {
+            world,
+            watch,
+            rng: ChaCha8Rng::seed_from_u64(7),
+            changes: vec![Vec::new(); n_sources],
+            seen: vec![0; n_sources],
+            under_way: Vec::new(),
+        };
+        (0..SOURCES).for_each(|source| life.join(0, source));
+        life
+    }
+
+    fn terms(&self, source: u32, variant: u32) -> Terms {
+        let own = (source + variant) as usize;
+        let (life, urgency) = self.world.values[own % self.world.values.len()];
+        let value = ValueModel {
+            weight: [1.0, 0.7, 2.5][own % 3],
+            ..ValueModel::new(life.parse().unwrap(), urgency.parse().unwrap())
+        };
+        Terms {
+            host: HostIdx((source + variant) % HOSTS),
+            value,
+            cost: self.world.costs[own % self.world.costs.len()],
+            shortest_gap: Duration::from_secs(5 + u64::from(source % 4) * 10),
+            longest_gap: Duration::from_secs(if source.is_multiple_of(8) { 900 } else { 40_000 }),
+        }
+    }
+
+    fn join(&mut self, now: u32, source: u32) {
+        let prior = Prior { rate: 1.0 / 900.0, strength: 0.5 + f64::from(source % 3) };
+        let last_look = source.is_multiple_of(5).then(|| at(now.saturating_sub(source)));
+        let not_before = source.is_multiple_of(11).then(|| at(now + source));
+        let terms = self.terms(source, 0);
+        let source = SourceIdx(source);
+        let model = Model::new(prior);
+        self.watch.apply(at(now), Input::Joined { source, terms, model, last_look, not_before });
+    }
+
+    /// Sources change every 20 seconds to every two hours; every third is silent in every other quarter of an hour.
+    fn change(&mut self, now: u32) {
+        for source in 0..SOURCES {
+            let is_silent = source.is_multiple_of(3) && now / 900 % 2 == 1;
+            let every = 20.0 * 360f64.powf(f64::from(source) / f64::from(SOURCES));
+            let chance = f64::from(self.world.chronon) / every;
+            if self.rng.random::<f64>() < chance && !is_silent {
+                self.changes[source as usize].push(now);
+            }
+        }
+    }
+
+    fn land(&mut self, now: u32) {
+        let landing: Vec<SourceIdx> =
+            self.under_way.iter().filter(|(until, _)| *until <= now).map(|(_, source)| *source).collect();
+        self.under_way.retain(|(until, _)| *until > now);
+        for source in landing {
+            let fate = if self.world.is_eventful { self.rng.random_range(0..20) } else { 9 };
+            let input = match fate {
+                0 => Input::Failed { source, not_before: at(now + 45) },
+                1 => Input::Returned { source },
+                _ => Input::Looked { source, seen: self.look(source, now) },
+            };
+            self.watch.apply(at(now), input);
+        }
+    }
+
+    fn look(&mut self, source: SourceIdx, now: u32) -> Seen {
+        let since = std::mem::replace(&mut self.seen[source.index()], now);
+        let own = &self.changes[source.index()];
+        let new: Vec<Time> =
+            own.iter().filter(|&&change| since < change && change <= now).map(|&change| at(change)).collect();
+        match (self.world.known[source.index() % self.world.known.len()], new.last()) {
+            (_, None) => Seen::Unchanged,
+            (None, _) => Seen::Changed { times: Vec::new(), known: Known::Latest },
+            (Some(Known::Latest), Some(&last)) => Seen::Changed { times: vec![last], known: Known::Latest },
+            (Some(Known::All), _) => Seen::Changed { times: new, known: Known::All },
+        }
+    }
+
+    /// Something from outside, now and then.
+    fn disturb(&mut self, now: u32) {
+        if !self.world.is_eventful || self.rng.random_range(0..40) != 0 {
+            return;
+        }
+        let source = SourceIdx(self.rng.random_range(0..SOURCES));
+        let host = HostIdx(self.rng.random_range(0..HOSTS));
+        let input = match self.rng.random_range(0..8) {
+            0 | 1 => Input::Wanted { source },
+            2 | 3 => Input::Held { host, until: at(now + 120) },
+            4 => {
+                Input::Budget(Pace { per_second: self.world.per_second * [0.5, 1.0, 3.0][now as usize % 3] })
+            }
+            5 => Input::Changed { source, terms: self.terms(source.0, now % 5) },
+            6 => Input::Left { source },
+            _ => return self.join(now, source.0),
+        };
+        self.watch.apply(at(now), input);
+    }
+
+    fn run(mut self, table: &mut String) {
+        let mut chosen: Vec<Choice> = Vec::new();
+        let (mut reasons, mut choices, mut worth) = ([0u32; 6], Fingerprint::new(), 0.0);
+        let end = self.world.hours * 3_600;
+        for now in (1..=end).step_by(self.world.chronon as usize) {
+            self.change(now);
+            self.land(now);
+            self.disturb(now);
+            chosen.clear();
+            self.watch.choose(at(now), 5, &mut chosen);
+            for choice in &chosen {
+                reasons[choice.reason as usize] += 1;
+                choices.add(now.into());
+                choices.add((u64::from(choice.source.0) << 8) | choice.reason as u64);
+                worth += choice.value;
+                // Some looks take their time.
+                let takes = if choice.source.0.is_multiple_of(7) { 25 } else { 0 };
+                self.under_way.push((now + takes, choice.source));
+            }
+            self.land(now);
+            if (now - 1) % (end / 4) < self.world.chronon {
+                self.describe(table, now);
+            }
+        }
+        let name = self.world.name;
+        writeln!(table, "{name} choices: {:016x}", choices.0).unwrap();
+        let by_reason =
+            [Reason::Worth, Reason::Spare, Reason::New, Reason::Overdue, Reason::Wanted, Reason::Planned]
+                .map(|reason| f64::from(reasons[reason as usize]));
+        row(table, &format!("{name} by reason"), &by_reason);
+        row(table, &format!("{name} worth"), &[worth]);
+    }
+
+    fn describe(&self, table: &mut String, now: u32) {
+        let name = format!("{} {now}", self.world.name);
+        let figures = self.watch.figures();
+        let counts = [figures.sources, figures.ready, figures.waiting_on_hosts, figures.under_way];
+        writeln!(table, "{name} counts: {counts:?}").unwrap();
+        let due = self.watch.next_due(at(now)).map_or(-1.0, |due| due.since(at(now)).as_secs_f64());
+        row(table, &format!("{name} price, next due"), &[figures.price, due]);
+        for source in (0..SOURCES).step_by(13).map(SourceIdx) {
+            let Some(explained) = self.watch.explain(source, at(now)) else { continue };
+            let next = explained.next_look.map_or(-1.0, |next| next.since(at(now)).as_secs_f64());
+            let forecast = self.watch.forecast(source).unwrap();
+            let figures =
+                [explained.value, explained.price, next, forecast.mean_rate() * 3_600.0, forecast.hope()];
+            row(table, &format!("{name} source {}, {:?}", source.0, explained.reason), &figures);
+            writeln!(table, "{name} source {} held: {:?}", source.0, explained.holds).unwrap();
+        }
+    }
+}
+
+#[test]
+fn what_the_watch_chooses() {
+    for world in &WORLDS {
+        let mut table = String::new();
+        Life::new(world).run(&mut table);
+        check(&format!("watch-{}", world.name.replace(' ', "-")), &table);
+    }
+}
