@@ -28,3 +28,5 @@ pub use problem::{Excerpt, Problem};
 pub use save::save;
 pub use schedule::{ScheduleFile, save_schedule, write_schedule};
 pub use trace::{Epoch, TraceFile};
+
+pub(crate) use table::is_printable;

@@ -8,7 +8,7 @@ use dunlin_sched::plan::polling::{self, History, Objective, Plan};
 use dunlin_sched::score::{PollingScore, score_polling};
 
 use crate::Error;
-use crate::files::{Excerpt, TraceFile};
+use crate::files::{Excerpt, TraceFile, is_printable};
 
 /// The most slots a period may have.
 pub const MOST_SLOTS: u32 = 1_000_000;
@@ -85,6 +85,13 @@ impl Sources {
         let slots = slots(cut)?;
         let chosen: Vec<usize> = match source {
             None => (0..trace.sources.len()).collect(),
+            Some(name) if !is_printable(name) => {
+                return Err(Error::parameter(
+                    "source",
+                    &Excerpt::from(name),
+                    "an id without control characters",
+                ));
+            }
             Some(name) => {
                 let place = trace.sources.iter().position(|known| known == name);
                 let known = || {

@@ -86,6 +86,14 @@ pub enum Problem {
         /// The longest id allowed.
         limit: usize,
     },
+    /// An id that a terminal would not show as it is.
+    #[error("{column} {id} (expected an id without control characters)")]
+    ControlInId {
+        /// The column.
+        column: &'static str,
+        /// The id.
+        id: Excerpt,
+    },
     /// Text where an integer must be.
     #[error("{column} {value} (expected an integer)")]
     NotAnInteger {

@@ -122,6 +122,12 @@ fn unknown_columns(file: &str, line: u64, names: &[&str]) -> Option<String> {
     (!names.is_empty()).then(|| format!("{file}:{line}: ignored unknown columns {}{more}", shown.join(", ")))
 }
 
+/// Whether an id can be shown on a terminal: it has no control characters (NUL, line ends, escapes, those above 0x7f) and
+/// none that turn the direction of what follows them around.
+pub(crate) fn is_printable(id: &str) -> bool {
+    !id.chars().any(|c| c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'))
+}
+
 /// One data line.
 pub(super) struct Row<'a> {
     file: &'a str,
@@ -140,6 +146,7 @@ impl<'a> Row<'a> {
         match id.len() {
             0 => Err(self.bad(Problem::EmptyId { column })),
             bytes if bytes > ID_LIMIT => Err(self.bad(Problem::IdTooLong { column, bytes, limit: ID_LIMIT })),
+            _ if !is_printable(id) => Err(self.bad(Problem::ControlInId { column, id: id.into() })),
             _ => Ok(id),
         }
     }

@@ -97,6 +97,8 @@ fn nonsense_is_refused() {
         other => panic!("{other:?}"),
     };
     assert_eq!(refused(Some("nobody"), cut(None)), "source");
+    let steering = Sources::new(&trace, Some("a\u{202e}\u{1b}[2J"), cut(None)).unwrap_err().to_string();
+    assert_eq!(steering, "source \"a\\u{202e}\\u{1b}[2J\" (expected an id without control characters)");
     assert_eq!(refused(None, cut(Some(0))), "end of training");
     assert_eq!(refused(None, cut(Some(i64::MAX))), "end of training");
     let odd = Cut { slot: NonZeroU32::new(7_000).unwrap(), ..cut(None) };

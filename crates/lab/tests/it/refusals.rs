@@ -62,6 +62,50 @@ fn headers() {
     check(|input| ScheduleFile::read(input, "f", &[], chronons), &[("", empty)]);
 }
 
+/// In every column of every file that has ids, shown so that no terminal obeys them.
+#[test]
+fn ids_that_would_steer_a_terminal() {
+    let names = numbered("s", 2);
+    for (character, shown) in [
+        ("\0", "\\0"),
+        ("\u{1}", "\\u{1}"),
+        ("\t", "\\t"),
+        ("\u{1b}", "\\u{1b}"),
+        ("\u{7f}", "\\u{7f}"),
+        ("\u{80}", "\\u{80}"),
+        ("\u{9b}", "\\u{9b}"),
+        ("\u{9f}", "\\u{9f}"),
+        ("\u{202a}", "\\u{202a}"),
+        ("\u{202e}", "\\u{202e}"),
+        ("\u{2066}", "\\u{2066}"),
+        ("\u{2069}", "\\u{2069}"),
+        ("\"\n\"", "\\n"),
+    ] {
+        let id = if character.contains('"') { "\"a\nb\"".to_owned() } else { format!("a{character}b") };
+        let message =
+            |column: &str| format!("f:2: {column} \"a{shown}b\" (expected an id without control characters)");
+        let trace = format!("source,time\n{id},1\n");
+        check(|input| TraceFile::read(input, "f"), &[(&trace, &message("source"))]);
+        let beliefs = format!("source,chronon,probability\n{id},1,1\n");
+        check(|input| ProbabilitiesFile::read(input, "f", 9), &[(&beliefs, &message("source"))]);
+        let costs = format!("resource,cost\n{id},1\n");
+        check(|input| CostsFile::read(input, "f", &names), &[(&costs, &message("resource"))]);
+        let schedule = format!("chronon,resource\n1,{id}\n");
+        check(|input| ScheduleFile::read(input, "f", &names, 9), &[(&schedule, &message("resource"))]);
+        for (column, ids) in [
+            ("profile", format!("{id},c,r")),
+            ("cei", format!("p,{id},r")),
+            ("resource", format!("p,c,{id}")),
+        ] {
+            let needs = format!("profile,cei,resource,start,finish\n{ids},1,1\n");
+            check(|input| IntervalsFile::read(input, "f", 9), &[(&needs, &message(column))]);
+        }
+    }
+    // Marks and scripts that only say how they are written themselves are fine.
+    let read = TraceFile::read("source,time\nא\u{200f}é,1\n\u{a0}\u{202f},2\n".as_bytes(), "f").unwrap();
+    assert_eq!(read.sources.len(), 2);
+}
+
 #[test]
 fn fields_and_ids() {
     let long_id = format!("source,time\na,1\n{},1\n", "é".repeat(513));
