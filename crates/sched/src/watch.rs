@@ -281,7 +281,10 @@ impl Watch {
             }
             if let Place::UnderWay(flight) = &mut watched.place {
                 flight.since = flight.since.min(now);
+                continue;
             }
+            // The queue it stood in is empty now.
+            self.set_place(SourceIdx(source), Place::NOWHERE);
             self.settle(SourceIdx(source), now);
         }
     }

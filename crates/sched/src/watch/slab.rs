@@ -59,3 +59,21 @@ impl<T> Slab<T> {
         (0..).zip(&self.slots).filter(|(_, slot)| slot.is_some()).map(|(index, _)| index)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_come_and_go_and_no_index_asks_for_all_the_memory_there_is() {
+        let mut slab = Slab::new();
+        assert!(slab.insert(1 << 26, 'a').is_none() && slab.insert(u32::MAX, 'a').is_none());
+        assert_eq!((slab.len(), slab.n_slots(), slab.get(0)), (0, 0, None));
+        assert_eq!(slab.insert(3, 'b').copied(), Some('b'));
+        assert_eq!(slab.insert(3, 'c').copied(), Some('c'));
+        assert_eq!(slab.insert(1, 'd').copied(), Some('d'));
+        assert_eq!((slab.len(), slab.n_slots(), slab.indices().collect::<Vec<_>>()), (2, 4, vec![1, 3]));
+        assert_eq!((slab.remove(3), slab.remove(3), slab.remove(9)), (Some('c'), None, None));
+        assert_eq!((slab.len(), slab.get(3).copied(), slab.get_mut(1).copied()), (1, None, Some('d')));
+    }
+}

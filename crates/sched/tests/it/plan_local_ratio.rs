@@ -90,3 +90,13 @@ proptest! {
         keeps_its_promise(&workload, &budget, 1)?;
     }
 }
+
+/// Thirty-one intervals on thirty-one sources in thirty chronons: there are more ways to try than anybody could.
+#[test]
+fn what_cannot_fit_is_given_up_after_bounded_work() {
+    let eis: Vec<_> = (0..31).map(|source| interval(source, 1, 30)).collect();
+    let workload = made_of(vec![(eis, None, 1.0), (vec![interval(40, 1, 1)], None, 1.0)]);
+    let (budget, costs) = (Budget::constant(1.0).unwrap(), Costs::uniform());
+    let instance = Instance { workload: &workload, chronons: 30, budget: &budget, costs: &costs };
+    assert_eq!(captured(instance, &local_ratio(instance).unwrap()), 1.0);
+}

@@ -123,6 +123,11 @@ fn bursty(days: f64, seed: u64) -> Vec<f64> {
     times
 }
 
+/// Three at a time, within a second.
+fn at_once(days: f64, seed: u64) -> Vec<f64> {
+    poisson(2.0, days, seed).iter().flat_map(|&at| [at, at + 0.2, at + 0.3]).collect()
+}
+
 fn cases() -> Vec<Case> {
     use Told::{All, Last, Nothing};
     let timid = Prior { rate: 1e-6, strength: 3.0 };
@@ -142,6 +147,7 @@ fn cases() -> Vec<Case> {
         Case::new("bursty, undated", bursty(80.0, 10), HOUR, Nothing),
         Case::new("bursty, last", bursty(80.0, 11), HOUR, Last),
         Case::new("bursty, all", bursty(80.0, 12), 4.0 * HOUR, All),
+        Case::new("at once, all", at_once(40.0, 17), 6.0 * HOUR, All),
         Case { prior: timid, ..Case::new("timid", poisson(5.0, 20.0, 13), 3.0 * HOUR, Last) },
         Case { parts: Parts::Rate, ..Case::new("rate alone", by_day(20.0, 56.0, 7), 2.0 * HOUR, Last) },
         Case { parts: Parts::Week, ..Case::new("week alone", by_day(20.0, 56.0, 7), 2.0 * HOUR, Last) },

@@ -24,7 +24,7 @@ fn fingerprint(schedule: &Schedule) -> u64 {
 }
 
 /// More needs than probes, of all kinds: narrow and wide, of one source and several, all or some needed, of all weights.
-fn needs(seed: u64, widest: u32) -> Workload {
+fn needs(seed: u64, widest: u32, n_sources: u32) -> Workload {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut workload = Workload::new();
     let profiles: Vec<_> = (0..12).map(|_| workload.add_profile()).collect();
@@ -34,7 +34,11 @@ fn needs(seed: u64, widest: u32) -> Workload {
         let eis: Vec<ExecutionInterval> = (0..n_eis)
             .map(|_| {
                 let start = (first + rng.random_range(0..25)).min(CHRONONS);
-                interval(rng.random_range(0..60), start, (start + rng.random_range(0..=widest)).min(CHRONONS))
+                interval(
+                    rng.random_range(0..n_sources),
+                    start,
+                    (start + rng.random_range(0..=widest)).min(CHRONONS),
+                )
             })
             .collect();
         let need =
@@ -52,8 +56,17 @@ fn costs() -> Costs {
 #[test]
 fn what_is_chosen_for_needs() {
     let mut table = String::new();
-    for (seed, widest, grant) in [(1, 9, 1.0), (2, 0, 1.0), (3, 25, 0.4), (4, 9, 2.5), (5, 60, 1.0)] {
-        let workload = needs(seed, widest);
+    // The last two have more intervals on a source than are looked at, and windows beyond all statistics of deadlines.
+    for (seed, widest, n_sources, grant) in [
+        (1, 9, 60, 1.0),
+        (2, 0, 60, 1.0),
+        (3, 25, 60, 0.4),
+        (4, 9, 60, 2.5),
+        (5, 60, 60, 1.0),
+        (6, 90, 4, 0.2),
+        (7, 380, 60, 0.5),
+    ] {
+        let workload = needs(seed, widest, n_sources);
         let budget = Budget::constant(grant).unwrap();
         for costs in [Costs::uniform(), costs()] {
             type Rank = fn(Preemption, Costs) -> Ranked;

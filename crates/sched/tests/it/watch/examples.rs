@@ -204,6 +204,31 @@ fn a_restart_goes_on_at_the_same_price() {
     assert_eq!(odd.figures().price, 0.0);
 }
 
+/// Ten seconds behind is waited for, and nothing is granted meanwhile; eleven are believed, and time goes on from there,
+/// for sources that waited to be looked at too: never seen, asked for, or overdue.
+#[test]
+fn a_clock_that_is_a_little_behind_is_waited_for() {
+    for (behind, looks) in [(10, 0), (11, 1)] {
+        for last_look in [None, Some(at(0))] {
+            let mut watch = Watch::new(settings(1.0));
+            watch.apply(at(0), host(0, 100));
+            let terms = Terms { longest_gap: Duration::from_secs(500), ..terms(0) };
+            (0..50).for_each(|source| watch.apply(at(0), joined(source, terms, sure(0.01), last_look)));
+            watch.apply(at(0), Input::Wanted { source: SourceIdx(7) });
+            watch.apply(at(0), Input::Wanted { source: SourceIdx(9) });
+            assert_eq!(sources(&step(&mut watch, at(1_000))), [7]);
+            assert_eq!(step(&mut watch, at(1_000 - behind)).len(), 0);
+            let first = step(&mut watch, at(1_001 - behind));
+            assert_eq!(first.len(), looks, "{behind} seconds behind");
+            assert!(first.iter().all(|choice| choice.source == SourceIdx(9)), "{first:?}");
+            let next = step(&mut watch, at(1_002 - behind));
+            let reason = if last_look.is_none() { Reason::New } else { Reason::Overdue };
+            assert_eq!(next.len(), looks);
+            assert!(next.iter().all(|choice| choice.reason == reason), "{next:?}");
+        }
+    }
+}
+
 #[test]
 fn a_clock_that_jumps_neither_bursts_nor_stops_the_watch() {
     let mut watch = Watch::new(settings(1.0));
