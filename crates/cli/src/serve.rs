@@ -13,9 +13,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use dunlin_core::Time;
 use dunlin_engine::{Engine, Handle};
-use dunlin_server::{Server, tokens};
+use dunlin_server::{Secret, Server, tokens};
 use dunlin_store::{SqliteStore, Store};
 use tracing::level_filters::LevelFilter;
 
@@ -26,9 +25,6 @@ use crate::data_dir::{self, Announced, Service};
 use crate::failure::Failure;
 use crate::moments;
 use crate::terminal::Paint;
-
-/// The token with which commands on the same machine talk to the service.
-pub(crate) const OWN_TOKEN: &str = "local-cli";
 
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
@@ -53,6 +49,13 @@ pub(crate) struct Serve {
     /// Watch a made-up web inside this process, and show its changes as they are caught
     #[arg(long)]
     demo: bool,
+}
+
+/// What commands are told about the service.
+struct Announcing<'c> {
+    config: &'c Config,
+    address: SocketAddr,
+    token: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -119,10 +122,13 @@ impl Serve {
         self.heed_stored_budget(&store, &effective).await?;
         let mut config = effective.config;
         let demo = if self.demo { Some(Demo::start(&store, &mut config).await?) } else { None };
+        let token = local_token(&store, &config.data).await?;
         let engine = Engine::start(Arc::clone(&store), config.engine_settings()).await?;
-        let server = bound.serve(engine.handle(), config.server_options());
-        let ended =
-            self.run_until_stopped(&engine.handle(), &config, server.address(), demo.as_ref(), stop).await;
+        let announcing = Announcing { config: &config, address: bound.address(), token: token.clone() };
+        let mut options = config.server_options();
+        options.local_token = Some(Secret(token));
+        let server = bound.serve(engine.handle(), options);
+        let ended = self.run_until_stopped(&engine.handle(), announcing, demo.as_ref(), stop).await;
         // However this ends, the engine is stopped in an orderly way; the server after it, so that whoever reads a
         // stream gets all that was stored.
         let stopped = engine.stop().await;
@@ -139,15 +145,15 @@ impl Serve {
     async fn run_until_stopped(
         &self,
         handle: &Handle,
-        config: &Config,
-        address: SocketAddr,
+        announcing: Announcing<'_>,
         demo: Option<&Demo>,
         stop: Stop,
     ) -> Result<(), Failure> {
         if let Some(demo) = demo {
             demo.add_sources(handle).await?;
         }
-        let announced = announce(handle, &config.data, address).await?;
+        let Announcing { config, address, token } = announcing;
+        let announced = announce(&config.data, address, token).await?;
         banner::print(self.log_format, handle, config, address, demo).await?;
         let telling = async {
             match demo {
@@ -211,29 +217,19 @@ async fn open(directory: PathBuf) -> Result<Arc<dyn Store>, Failure> {
 }
 
 /// Lets commands that are given the same data directory find the service.
-async fn announce(handle: &Handle, directory: &Path, address: SocketAddr) -> Result<Announced, Failure> {
-    let (store, directory) = (Arc::clone(handle.store()), directory.to_owned());
+async fn announce(directory: &Path, address: SocketAddr, token: String) -> Result<Announced, Failure> {
+    let directory = directory.to_owned();
     on_thread(move || {
-        let now = moments::now();
-        let token = own_token(&*store, &directory, now)?;
-        let service = Service { address, pid: std::process::id(), started: moments::rfc3339(now) };
-        Announced::write(&directory, &service, &token)
+        let started = moments::rfc3339(moments::now());
+        Announced::write(&directory, &Service { address, pid: std::process::id(), started }, &token)
     })
     .await
 }
 
-/// The token of the last start where it still works, so that whoever follows changes goes on after a restart.
-fn own_token(store: &dyn Store, directory: &Path, now: Time) -> Result<String, Failure> {
-    if let Some(token) = data_dir::left_token(directory)
-        && tokens::check(store, &token)?.is_some_and(|known| known.name == OWN_TOKEN)
-    {
-        return Ok(token);
-    }
-    match tokens::revoke(store, OWN_TOKEN) {
-        Ok(()) | Err(dunlin_server::Error::NoSuchToken { .. }) => {}
-        Err(error) => return Err(error.into()),
-    }
-    Ok(tokens::create(store, OWN_TOKEN, now)?)
+/// The token with which commands talk to the service, and by which they know it.
+async fn local_token(store: &Arc<dyn Store>, directory: &Path) -> Result<String, Failure> {
+    let (store, directory) = (Arc::clone(store), directory.to_owned());
+    on_thread(move || Ok(tokens::local(&*store, data_dir::left_token(&directory), moments::now())?)).await
 }
 
 /// Calls of the store block, so they go where that is allowed.

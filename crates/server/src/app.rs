@@ -27,6 +27,8 @@ pub(crate) struct App {
     pub(crate) stopping: watch::Receiver<bool>,
     /// Held while a source is read, altered and written.
     pub(crate) editing: Arc<Mutex<()>>,
+    /// Told whenever a token has been revoked.
+    pub(crate) revoked: Arc<watch::Sender<()>>,
     calls: Arc<Semaphore>,
     checks: Arc<Semaphore>,
     heavy: Readers,
@@ -58,6 +60,7 @@ impl App {
             options: Arc::new(options),
             stopping,
             editing: Arc::default(),
+            revoked: Arc::new(watch::Sender::new(())),
         }
     }
 

@@ -28,6 +28,11 @@ pub enum Error {
         /// The name.
         name: String,
     },
+    /// The token of local commands is made and replaced by the service alone.
+    #[error(
+        "`local-cli` is what commands on this machine talk to the service with (to get another, remove cli-token from the data directory and restart the service)"
+    )]
+    LocalToken,
     /// No token has that name.
     #[error("no token `{name}` (list the tokens to see which there are)")]
     NoSuchToken {
@@ -67,6 +72,7 @@ impl Error {
         match self {
             Self::TokenName { .. }
             | Self::TokenExists { .. }
+            | Self::LocalToken
             | Self::NoSuchToken { .. }
             | Self::Refused { .. } => Fault::User,
             Self::Listen { .. } | Self::DamagedToken { .. } | Self::NoRandomness { .. } => Fault::Ours,

@@ -154,6 +154,7 @@ impl From<crate::Error> for Failure {
             Error::Store(error) => return error.into(),
             Error::TokenName { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "bad_value"),
             Error::TokenExists { .. } => (StatusCode::CONFLICT, "token_exists"),
+            Error::LocalToken => (StatusCode::CONFLICT, "local_token"),
             Error::NoSuchToken { .. } => (StatusCode::NOT_FOUND, "no_such_token"),
             _ => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
         };

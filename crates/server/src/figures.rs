@@ -14,6 +14,8 @@ use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
+use crate::accepting::Accepting;
+
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Answer {
     route: String,
@@ -28,6 +30,9 @@ pub(crate) struct Served {
     seconds: Histogram,
     pub(crate) open_streams: Gauge,
     pub(crate) streamed: Counter,
+    /// Connections now open.
+    pub(crate) connections: Gauge,
+    pub(crate) accepting: Accepting,
 }
 
 impl Default for Served {
@@ -37,6 +42,8 @@ impl Default for Served {
             seconds: Histogram::new([0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0]),
             open_streams: Gauge::default(),
             streamed: Counter::default(),
+            connections: Gauge::default(),
+            accepting: Accepting::default(),
         }
     }
 }
@@ -64,6 +71,16 @@ impl Served {
         );
         registry.register("http_open_streams", "Streams of changes now open", self.open_streams.clone());
         registry.register("http_streamed_changes", "Changes written to streams", self.streamed.clone());
+        registry.register(
+            "http_connections",
+            "Connections open when the last one came",
+            self.connections.clone(),
+        );
+        registry.register(
+            "http_accept_failures",
+            "Connections that the system did not let us accept",
+            self.accepting.failures.clone(),
+        );
         let mut written = String::new();
         text::encode(&mut written, &registry)?;
         Ok(written)

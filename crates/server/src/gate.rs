@@ -1,40 +1,82 @@
 //! What a request must pass before it reaches a route: the host it asks for, its token, the clock. Also what every answer
 //! carries. Nothing here knows what a route does.
 
+pub(crate) mod holder;
 pub(crate) mod hosts;
 
 use std::time::Instant;
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::uri::Authority;
-use axum::http::{HeaderName, HeaderValue, Method, StatusCode, Uri, header};
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode, Uri, Version, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use crate::app::App;
 use crate::failure::Failure;
-use crate::tokens;
+use holder::Holder;
 
 /// Answers requests for known hosts only: a web page that points its own name at this address gets nothing.
 pub(crate) async fn known_host(State(app): State<App>, request: Request, next: Next) -> Response {
-    let named = request.headers().get(header::HOST).and_then(|value| value.to_str().ok());
-    // A request may name its host twice; then both must be known.
-    let in_target = request.uri().authority().map(Authority::as_str);
-    let is_known = |name: Option<&str>| name.is_some_and(|name| app.hosts.knows(name));
-    if is_known(named.or(in_target)) && in_target.is_none_or(|name| app.hosts.knows(name)) {
+    let host = match one_host(&request) {
+        Ok(host) => host,
+        Err(message) => {
+            let hint = "send one Host header, and the same host in the request line if there is one in it";
+            return Failure::new(StatusCode::BAD_REQUEST, "bad_host", message, hint).into_response();
+        }
+    };
+    if app.hosts.knows(host) {
         return next.run(request).await;
     }
     Failure::new(
         StatusCode::MISDIRECTED_REQUEST,
         "unknown_host",
-        format!("this server is not `{}`", named.or(in_target).unwrap_or("")),
+        format!("this server is not `{host}`"),
         "use localhost or the address itself, or add the name to host_names in the configuration",
     )
     .into_response()
 }
 
+/// The one host that a request names: a proxy in front may go by another name than we do if there are two. A request of
+/// HTTP/1.0 may name none.
+fn one_host(request: &Request) -> Result<&str, &'static str> {
+    let mut headers = request.headers().get_all(header::HOST).iter();
+    let (named, another) = (headers.next(), headers.next());
+    if another.is_some() {
+        return Err("there are several Host headers");
+    }
+    let named = named.map(|value| value.to_str().map_err(|_| "the Host header is not plain text"));
+    let in_target = request.uri().authority().map(Authority::as_str);
+    match (named.transpose()?, in_target) {
+        (Some(named), Some(target)) if !named.trim().eq_ignore_ascii_case(target) => {
+            Err("the request line and the Host header name different hosts")
+        }
+        (Some(named), _) => Ok(named),
+        (None, _) if request.version() > Version::HTTP_10 => Err("there is no Host header"),
+        (None, target) => Ok(target.unwrap_or_default()),
+    }
+}
+
+/// Came over one of the connections that are kept for what needs no token.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reserved;
+
+/// Keeps the reserved connections for what they are there for.
+pub(crate) async fn room(request: Request, next: Next) -> Response {
+    if request.extensions().get::<Reserved>().is_none() {
+        return next.run(request).await;
+    }
+    let hint = "close some, or come back later";
+    Failure::busy(
+        "too_many_connections",
+        "requests are under way on as many connections as there may be",
+        hint,
+    )
+    .into_response()
+}
+
 /// Lets through who has a token.
-pub(crate) async fn token(State(app): State<App>, request: Request, next: Next) -> Response {
+pub(crate) async fn token(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let given = request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
     let token = given
         .and_then(|text| text.split_once(' '))
@@ -43,15 +85,13 @@ pub(crate) async fn token(State(app): State<App>, request: Request, next: Next) 
         let hint = "send the header Authorization: Bearer TOKEN; make a token with dunlin token create NAME";
         return Failure::new(StatusCode::UNAUTHORIZED, "no_token", "a token is needed", hint).into_response();
     };
-    match app.checking(move |store| tokens::check(store, &token)).await {
-        Ok(Some(_)) => next.run(request).await,
-        Ok(None) => {
-            let hint = "check that it is complete and not revoked; dunlin token create NAME makes another";
-            Failure::new(StatusCode::UNAUTHORIZED, "bad_token", "the token is not valid", hint)
-                .into_response()
-        }
-        Err(failure) => failure.into_response(),
+    // From before the check on, so that no revocation goes unheard.
+    let mut holder = Holder { token, revoked: app.revoked.subscribe() };
+    if let Err(failure) = holder.check(&app).await {
+        return failure.into_response();
     }
+    request.extensions_mut().insert(holder);
+    next.run(request).await
 }
 
 /// Gives up on a request that takes too long.

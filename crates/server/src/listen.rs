@@ -1,7 +1,9 @@
-//! Connections: accepted while there is room, read within limits, and ended in an orderly way. Knows no route.
+//! Connections: accepted at once, given a place, read within limits, and ended in an orderly way. Knows no route.
 //!
 //! Invariant: after [`Running::stop`] nothing of the server runs any more.
 
+mod asked;
+mod places;
 mod stall;
 
 use std::net::SocketAddr;
@@ -13,20 +15,21 @@ use dunlin_engine::Handle;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
-use hyper_util::service::TowerToHyperService;
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
 use crate::app::App;
-use crate::{Error, Options, routes};
+use crate::{Error, Options, clock, routes};
+use asked::Asked;
+use places::{Places, Room, Seat};
 use stall::StallGuard;
-
-/// How long a client may take to send the head of a request, or to begin another.
-const HEAD_TIME: Duration = Duration::from_secs(30);
 
 /// How long to wait after the system refuses a connection, mostly because no descriptors are left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// How many connections that wait for a request are closed then.
+const THINNED_OUT: usize = 8;
 
 /// Serves an engine over HTTP.
 #[derive(Debug, Clone, Copy)]
@@ -55,18 +58,18 @@ pub struct Bound {
 }
 
 impl Bound {
+    /// Which address was taken.
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     /// Answers requests until [`Running::stop`]. The address in the options does not count.
     pub fn serve(self, engine: Handle, options: Options) -> Running {
         let Self { listener, address } = self;
         let (stop, stopping) = watch::channel(false);
         let app = App::new(engine, options, stopping.clone());
-        let limits = Limits {
-            n_connections: app.options.max_connections.max(1),
-            head_bytes: app.options.max_head_bytes,
-            stall_time: app.options.stall_time,
-            stop_within: app.options.stop_within,
-        };
-        let task = tokio::spawn(accept(listener, routes::router(app), limits, stopping));
+        let limits = Limits::of(&app.options);
+        let task = tokio::spawn(accept(listener, app.clone(), routes::router(app), limits, stopping));
         Running { address, stop, task }
     }
 }
@@ -101,21 +104,46 @@ impl Drop for Running {
 
 #[derive(Clone, Copy)]
 struct Limits {
-    n_connections: usize,
+    room: Room,
     head_bytes: usize,
+    head_time: Duration,
+    idle_time: Duration,
     stall_time: Duration,
     stop_within: Duration,
 }
 
-async fn accept(listener: TcpListener, router: Router, limits: Limits, mut stopping: watch::Receiver<bool>) {
-    let room = Arc::new(Semaphore::new(limits.n_connections));
+impl Limits {
+    fn of(options: &Options) -> Self {
+        Self {
+            room: Room {
+                in_all: options.max_connections.max(1),
+                of_one: options.max_connections_of_one.max(1),
+                reserve: options.reserved_connections.max(1),
+            },
+            head_bytes: options.max_head_bytes,
+            head_time: options.head_time,
+            idle_time: options.idle_time,
+            stall_time: options.stall_time,
+            stop_within: options.stop_within,
+        }
+    }
+}
+
+async fn accept(
+    listener: TcpListener,
+    app: App,
+    router: Router,
+    limits: Limits,
+    mut stopping: watch::Receiver<bool>,
+) {
+    let places = Places::new(limits.room);
     let graceful = GracefulShutdown::new();
     // Dropping the set ends whatever is left in it.
     let mut connections = JoinSet::new();
     let mut protocol = http1::Builder::new();
     protocol
         .timer(TokioTimer::new())
-        .header_read_timeout(HEAD_TIME)
+        .header_read_timeout(limits.idle_time)
         .max_headers(64)
         .max_buf_size(limits.head_bytes.max(8 << 10));
     loop {
@@ -123,16 +151,34 @@ async fn accept(listener: TcpListener, router: Router, limits: Limits, mut stopp
             biased;
             _ = stopping.wait_for(|is_stopping| *is_stopping) => break,
             Some(_) = connections.join_next() => continue,
-            accepted = next(&listener, &room) => accepted,
+            accepted = listener.accept() => accepted,
         };
-        let Some((stream, permit)) = accepted else { continue };
+        let (stream, address) = match accepted {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                // Those that wait for nothing give their descriptors back, and the system gets time to.
+                app.served.accepting.failed(&error, clock::now());
+                places.thin_out(THINNED_OUT);
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+                continue;
+            }
+        };
+        // Without a place, dropping it closes it.
+        let Some(seat) = places.take(address.ip()) else { continue };
+        app.served.connections.set(i64::try_from(places.len()).unwrap_or(i64::MAX));
+        // Events are small and should not wait for more.
+        let _ = stream.set_nodelay(true);
+        let seat = Arc::new(seat);
         let io = TokioIo::new(StallGuard::new(stream, limits.stall_time));
-        let service = TowerToHyperService::new(router.clone());
+        let service = Asked::new(router.clone(), Arc::clone(&seat));
         let connection = graceful.watch(protocol.serve_connection(io, service));
         connections.spawn(async move {
-            // A connection that breaks is the client's business.
-            let _ = connection.await;
-            drop(permit);
+            tokio::select! {
+                // A connection that breaks is the client's business.
+                _ = connection => {}
+                () = seat.asked_to_leave() => {}
+                () = said_nothing(&seat, limits.head_time) => {}
+            }
         });
     }
     drop(listener);
@@ -140,17 +186,10 @@ async fn accept(listener: TcpListener, router: Router, limits: Limits, mut stopp
     connections.shutdown().await;
 }
 
-/// The next connection, once there is room for one.
-async fn next(
-    listener: &TcpListener,
-    room: &Arc<Semaphore>,
-) -> Option<(TcpStream, tokio::sync::OwnedSemaphorePermit)> {
-    let permit = Arc::clone(room).acquire_owned().await.ok()?;
-    if let Ok((stream, _)) = listener.accept().await {
-        // Events are small and should not wait for more.
-        let _ = stream.set_nodelay(true);
-        return Some((stream, permit));
+/// Waits until a connection has had its time and asked nothing; for ever when it has.
+async fn said_nothing(seat: &Seat, head_time: Duration) {
+    tokio::time::sleep(head_time).await;
+    if !seat.is_silent() {
+        std::future::pending::<()>().await;
     }
-    tokio::time::sleep(ACCEPT_PAUSE).await;
-    None
 }

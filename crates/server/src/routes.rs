@@ -4,6 +4,7 @@
 mod changes;
 mod document;
 mod health;
+mod proof;
 mod sources;
 mod spending;
 mod stream;
@@ -12,7 +13,7 @@ mod understanding;
 mod versions;
 
 use axum::Router;
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -25,6 +26,8 @@ pub(crate) fn router(app: App) -> Router {
         .routes(routes!(health::alive))
         .routes(routes!(health::ready))
         .routes(routes!(health::metrics));
+    // Only under the prefix: no supervisor asks for it.
+    let unlocked = OpenApiRouter::new().routes(routes!(proof::prove));
     let quick = OpenApiRouter::new()
         .routes(routes!(sources::list, sources::add))
         .routes(routes!(sources::add_many))
@@ -44,12 +47,14 @@ pub(crate) fn router(app: App) -> Router {
     // These wait for changes, and see to it themselves that they end.
     let patient = OpenApiRouter::new().routes(routes!(changes::list)).routes(routes!(stream::follow));
     let (open_router, open_paths) = open.split_for_parts();
+    let (unlocked_router, unlocked_paths) = unlocked.split_for_parts();
     let (closed_router, closed_paths) = quick.merge(patient).split_for_parts();
     let closed_router = closed_router
-        .merge(document::router(closed_paths.merge_from(open_paths)))
-        .layer(from_fn_with_state(app.clone(), gate::token));
+        .merge(document::router(closed_paths.merge_from(open_paths).merge_from(unlocked_paths)))
+        .layer(from_fn_with_state(app.clone(), gate::token))
+        .layer(from_fn(gate::room));
     Router::new()
-        .nest("/api/v1", closed_router.merge(open_router.clone()))
+        .nest("/api/v1", closed_router.merge(open_router.clone()).merge(unlocked_router))
         .merge(open_router)
         .fallback(gate::no_such_route)
         .method_not_allowed_fallback(gate::wrong_method)

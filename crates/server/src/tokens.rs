@@ -13,6 +13,10 @@ use subtle::ConstantTimeEq;
 
 use crate::Error;
 
+/// The token with which commands on the same machine talk to a service. It belongs to the data directory: nobody makes or
+/// revokes it but [`local`].
+pub const LOCAL: &str = "local-cli";
+
 /// Settings whose names begin like this are tokens.
 const PREFIX: &str = "token:";
 
@@ -46,9 +50,27 @@ pub fn create(store: &dyn Store, name: &str, now: Time) -> Result<String, Error>
     if name.is_empty() || name.len() > 40 || !name.bytes().all(is_fit) {
         return Err(Error::TokenName { name: name.to_owned() });
     }
+    if name == LOCAL {
+        return Err(Error::LocalToken);
+    }
     if store.setting(&setting_of(name))?.is_some() {
         return Err(Error::TokenExists { name: name.to_owned() });
     }
+    make(store, name, now)
+}
+
+/// The token for local commands: the one that an earlier start has left where it still works, so that who follows
+/// changes goes on after a restart; else another, and the one before it is worthless.
+pub fn local(store: &dyn Store, left: Option<String>, now: Time) -> Result<String, Error> {
+    if let Some(token) = left
+        && check(store, &token)?.is_some_and(|known| known.name == LOCAL)
+    {
+        return Ok(token);
+    }
+    make(store, LOCAL, now)
+}
+
+fn make(store: &dyn Store, name: &str, now: Time) -> Result<String, Error> {
     let mut secret = [0_u8; 32];
     SysRng.try_fill_bytes(&mut secret).map_err(|error| Error::NoRandomness { reason: error.to_string() })?;
     let token = format!("dunlin_{name}_{}", hex(&secret));
@@ -72,6 +94,9 @@ pub fn list(store: &dyn Store) -> Result<Vec<Token>, Error> {
 
 /// Makes a token worthless from now on.
 pub fn revoke(store: &dyn Store, name: &str) -> Result<(), Error> {
+    if name == LOCAL {
+        return Err(Error::LocalToken);
+    }
     if store.setting(&setting_of(name))?.is_none() {
         return Err(Error::NoSuchToken { name: name.to_owned() });
     }
@@ -98,7 +123,7 @@ fn read(name: &str, text: &str) -> Result<Record, Error> {
         .map_err(|error| Error::DamagedToken { name: name.to_owned(), reason: error.to_string() })
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
     digits.map(|digit| char::from(DIGITS[usize::from(digit)])).collect()

@@ -1,10 +1,14 @@
 //! Answers from a running service, over its API. Nothing but the given server is talked to, and redirects are not
 //! followed: the token goes nowhere else.
+//!
+//! Invariant: a service that was found by its data directory is sent the token only after it has proved, for this very
+//! request, that it is the service of that directory.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
 
 use dunlin_net::{Call, Client, Events, Guard, Method, Request, Settings};
+use dunlin_server::proof;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -30,8 +34,21 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// After so many failures in a row the service is taken for gone.
 const PATIENCE: u32 = 30;
 
+/// How long a service may take to prove who it is.
+const PROOF_TIME: Duration = Duration::from_secs(10);
+
+/// Why a service is sent the token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Trust {
+    /// A person named both.
+    Given,
+    /// It proves that it knows the token already.
+    Proven,
+}
+
 /// A service.
 pub(crate) struct HttpBackend {
+    trust: Trust,
     client: Client,
     base: Url,
     token: String,
@@ -70,7 +87,7 @@ impl Told {
 }
 
 impl HttpBackend {
-    pub(crate) fn new(server: &Url, token: &str) -> Result<Self, Failure> {
+    pub(super) fn new(server: &Url, token: &str, trust: Trust) -> Result<Self, Failure> {
         let host = server
             .host_str()
             .ok_or_else(|| Failure::input("--server: expected an address such as http://127.0.0.1:7171"))?;
@@ -86,7 +103,7 @@ impl HttpBackend {
         let base = base.join("api/v1/").map_err(|error| Failure::input(format!("--server: {error}")))?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Failure::Environment(format!("cannot start: {error}")))?;
-        Ok(Self { client: Client::new(settings)?, base, token: token.to_owned(), runtime })
+        Ok(Self { trust, client: Client::new(settings)?, base, token: token.to_owned(), runtime })
     }
 
     fn url(&self, path: &str, query: &[(&str, String)]) -> Result<Url, Failure> {
@@ -97,17 +114,53 @@ impl HttpBackend {
         Ok(url)
     }
 
-    fn bearer(&self) -> String {
-        format!("Bearer {}", self.token)
+    /// The header that lets us in, for a service that may have it.
+    async fn bearer(&self) -> Result<String, Failure> {
+        if self.trust == Trust::Proven && !self.is_proven().await? {
+            let place = self.base.origin().ascii_serialization();
+            return Err(Failure::Environment(format!(
+                "what answers at {place} is not the service of this data directory, and was told nothing (start the \
+                 service with `dunlin serve`, on another port if this one is taken)"
+            )));
+        }
+        Ok(format!("Bearer {}", self.token))
+    }
+
+    /// Whether the service may be sent the token. One that does not listen any more may not; one that listens and does
+    /// not answer is an error.
+    pub(super) fn is_trusted(&self) -> Result<bool, Failure> {
+        Ok(self.trust == Trust::Given || self.runtime.block_on(self.is_proven())?)
+    }
+
+    /// Whether who listens knows the token.
+    async fn is_proven(&self) -> Result<bool, Failure> {
+        let challenge = proof::challenge()?;
+        let call = Call::new(Method::GET, self.url("proof", &[("challenge", challenge.clone())])?);
+        let answered = tokio::time::timeout(PROOF_TIME, self.client.call(call)).await;
+        let Ok(answered) = answered else {
+            let place = self.base.origin().ascii_serialization();
+            return Err(Failure::Environment(format!("no answer from the service at {place} within 10 s")));
+        };
+        match answered {
+            Ok(answer) => {
+                let given = serde_json::from_slice::<Value>(&answer.body).unwrap_or_default();
+                Ok(proof::is_proven(&self.token, &challenge, given["proof"].as_str().unwrap_or_default()))
+            }
+            Err(error @ dunlin_net::Error::TimedOut { .. }) => Err(self.unreachable(&error)),
+            // Nobody listens, or something that does not even speak HTTP.
+            Err(_) => Ok(false),
+        }
     }
 
     fn call(&self, method: Method, url: Url, body: Option<&Value>) -> Result<Vec<u8>, Failure> {
-        let mut call = Call::new(method, url).header("Authorization", &self.bearer())?;
+        let mut call = Call::new(method, url);
         if let Some(body) = body {
             call = call.body("application/json", body.to_string())?;
         }
-        let answer =
-            self.runtime.block_on(self.client.call(call)).map_err(|error| self.unreachable(&error))?;
+        let answer = self.runtime.block_on(async {
+            let call = call.header("Authorization", &self.bearer().await?)?;
+            self.client.call(call).await.map_err(|error| self.unreachable(&error))
+        })?;
         if answer.status.is_success() {
             return Ok(answer.body.to_vec());
         }
@@ -181,7 +234,7 @@ impl HttpBackend {
     ) -> Result<ControlFlow<Failure>, Failure> {
         let query: Vec<_> = source.map(|source| ("source", source.to_string())).into_iter().collect();
         let mut request = Request::new(self.url("stream", &query)?)
-            .header("Authorization", &self.bearer())?
+            .header("Authorization", &self.bearer().await?)?
             .header("Accept", "text/event-stream")?;
         if let Some(after) = after {
             request = request.header("Last-Event-ID", &after.to_string())?;

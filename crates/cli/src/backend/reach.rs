@@ -8,7 +8,7 @@ use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use url::Url;
 
 use super::Backend;
-use super::http::HttpBackend;
+use super::http::{HttpBackend, Trust};
 use super::records::SourceWish;
 use super::store::StoreBackend;
 use crate::config::{Config, Effective, Flags};
@@ -56,7 +56,7 @@ pub(crate) fn ask_whether_ready(service: &Service, token: &str) -> Result<(), Fa
 fn over_http(service: &Service, token: &str) -> Result<HttpBackend, Failure> {
     let server = Url::parse(&format!("http://{}/", service.reachable()))
         .map_err(|error| Failure::Environment(format!("service.json: {error}")))?;
-    HttpBackend::new(&server, token)
+    HttpBackend::new(&server, token, Trust::Proven)
 }
 
 /// Every network there is. Metadata addresses stay closed all the same.
@@ -79,12 +79,16 @@ impl ReachArgs {
             let token = self.token.clone().ok_or_else(|| {
                 Failure::input("--server needs a token (give --token, or set DUNLIN_TOKEN; make one with `dunlin token create NAME`)")
             })?;
-            return Ok(Box::new(HttpBackend::new(server, &token)?));
+            return Ok(Box::new(HttpBackend::new(server, &token, Trust::Given)?));
         }
         let effective = self.configuration()?;
         let directory = &effective.config.data;
         if let Some((service, token)) = Service::find(directory)? {
-            return Ok(Box::new(over_http(&service, &token)?));
+            let backend = over_http(&service, &token)?;
+            // Whoever else has taken the port of a service that was killed is told nothing.
+            if backend.is_trusted()? {
+                return Ok(Box::new(backend));
+            }
         }
         let store = match access {
             Access::Read => SqliteStore::open_read_only(directory)?,

@@ -8,7 +8,6 @@ use crate::backend::{Access, ReachArgs};
 use crate::failure::Failure;
 use crate::moments;
 use crate::output::{print_json, print_line, print_table_left};
-use crate::serve::OWN_TOKEN;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Token {
@@ -50,10 +49,6 @@ impl Token {
                 crate::note("keep it safe: it is not shown again");
                 print_line(&token)
             }
-            Self::Revoke(Named { name, .. }) if name == OWN_TOKEN => Err(Failure::input(format!(
-                "`{OWN_TOKEN}` is what commands on this machine talk to the service with (to get another, remove \
-                 cli-token from the data directory and restart the service)"
-            ))),
             Self::Revoke(Named { name, reach }) => {
                 reach.open(Access::Write)?.revoke_token(name)?;
                 print_line(&format!("token {name}: revoked"))

@@ -9,6 +9,7 @@ mod end_to_end; // two services on a sped-up web: every promise, and learning pa
 mod ending; // the end of a service, whatever hangs
 mod generate; // made-up inputs and what can be done with them
 mod hostile; // pages made to keep their reader busy, beside one that is well
+mod impostor; // someone else on the port of a killed service
 mod kept; // what a service leaves behind, and the laws for it
 mod killed; // kill -9, fifty times: nothing lost, nothing doubled
 mod manners; // what the web's log says of a client

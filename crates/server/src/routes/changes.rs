@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::Json;
-use axum::extract::State;
+use axum::extract::{Extension, State};
 use dunlin_store::Cursor;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
@@ -11,6 +11,7 @@ use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::failure::Failure;
+use crate::gate::holder::Holder;
 use crate::input::{Params, newest_only, or_empty, page_size};
 use crate::listing;
 use crate::pages::{Place, known_source, pruned};
@@ -54,6 +55,7 @@ pub(super) struct Changes {
 pub(super) async fn list(
     State(app): State<App>,
     Params(which): Params<Which>,
+    Extension(mut holder): Extension<Holder>,
 ) -> Result<Json<Changes>, Failure> {
     let source = known_source(&app, which.source).await?;
     if let Some(n_last) = newest_only(which.last, which.after)? {
@@ -88,6 +90,10 @@ pub(super) async fn list(
             () = tokio::time::sleep_until(deadline) => return Ok(answer),
             _ = stopping.wait_for(|is_stopping| *is_stopping) => return Ok(answer),
             Ok(()) = newest.changed() => {}
+            () = holder.hear() => {}
+        }
+        if holder.has_heard() {
+            holder.check(&app).await?;
         }
     }
 }

@@ -38,7 +38,9 @@ pub(super) async fn alive(State(app): State<App>) -> Result<Json<Well>, Failure>
 pub(super) async fn ready(State(app): State<App>) -> Result<Json<Well>, Failure> {
     let health = app.engine.health();
     let standstill = app.engine.standstill();
-    if health.is_well(now()) && standstill.is_none() && !*app.stopping.borrow() {
+    let accepting = app.served.accepting.trouble(now());
+    let is_well = health.is_well(now()) && standstill.is_none() && accepting.is_none();
+    if is_well && !*app.stopping.borrow() {
         return Ok(Json(Well { status: "ok" }));
     }
     if health.is_stopping || *app.stopping.borrow() {
@@ -46,8 +48,9 @@ pub(super) async fn ready(State(app): State<App>) -> Result<Json<Well>, Failure>
     }
     let store = health.store_trouble.map(|trouble| format!("the store cannot be written: {trouble}"));
     let network = health.network_trouble.map(|trouble| format!("nothing can be fetched: {trouble}"));
-    if let Some(message) = store.or(network) {
-        let hint = "free disk space, or mend the network, as the message says";
+    let accepting = accepting.map(|trouble| format!("connections cannot be accepted: {trouble}"));
+    if let Some(message) = store.or(network).or(accepting) {
+        let hint = "free disk space, mend the network, or raise the limit on open files, as the message says";
         return Err(Failure::busy("not_ready", &message, hint));
     }
     let (message, hint) = standstill.map_or_else(

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::extract::State;
+use axum::extract::{Extension, State};
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
@@ -18,6 +18,7 @@ use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use crate::app::App;
 use crate::failure::Failure;
+use crate::gate::holder::Holder;
 use crate::input::{Params, or_empty};
 use crate::pages::{Page, Place, known_source};
 use crate::shown::change::ShownChange;
@@ -48,6 +49,7 @@ pub(super) struct Which {
 pub(super) async fn follow(
     State(app): State<App>,
     Params(which): Params<Which>,
+    Extension(holder): Extension<Holder>,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
     let source = known_source(&app, which.source).await?;
@@ -71,6 +73,7 @@ pub(super) async fn follow(
         place: place(after),
         newest: app.engine.newest_cursor(),
         stopping: app.stopping.clone(),
+        holder,
         first: Some(first + "\n"),
         open: Open::new(app, permit),
     };
@@ -113,6 +116,7 @@ impl Drop for Open {
 
 struct Follower {
     place: Place,
+    holder: Holder,
     newest: watch::Receiver<Cursor>,
     stopping: watch::Receiver<bool>,
     first: Option<String>,
@@ -128,6 +132,9 @@ impl Follower {
         loop {
             // Whoever stops the service has it store what is under way first, and all of that is sent.
             let is_stopping = *self.stopping.borrow();
+            if self.holder.is_revoked(&self.open.app).await {
+                return None;
+            }
             self.newest.borrow_and_update();
             let patience = match self.place.read(&self.open.app, PAGE).await {
                 Ok(page) => {
@@ -149,6 +156,7 @@ impl Follower {
                 biased;
                 _ = self.stopping.wait_for(|is_stopping| *is_stopping) => {}
                 Ok(()) = self.newest.changed() => {}
+                () = self.holder.hear() => {}
                 () = tokio::time::sleep(patience) => return Some(": still here\n\n".to_owned()),
             }
         }

@@ -66,10 +66,11 @@ pub(super) async fn create(
     Ok((StatusCode::CREATED, Json(NewToken { name, token, created_at: written(created) })))
 }
 
-/// Makes a token worthless from now on. Streams that it opened go on until they are closed.
+/// Makes a token worthless from now on, and ends the streams that were opened with it. The token of local commands stays.
 #[utoipa::path(delete, path = "/tokens/{name}", tag = "tokens", params(("name" = String, Path)),
     responses((status = 204)))]
 pub(super) async fn revoke(State(app): State<App>, Path(name): Path<String>) -> Result<StatusCode, Failure> {
     app.with_store(move |store| tokens::revoke(store, &name)).await?;
+    app.revoked.send_replace(());
     Ok(StatusCode::NO_CONTENT)
 }

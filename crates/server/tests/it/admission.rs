@@ -2,11 +2,13 @@
 
 use bytes::Bytes;
 use dunlin_core::Time;
-use dunlin_server::{Error, Options, tokens};
+use dunlin_server::{Error, Options, Secret, proof, tokens};
 use dunlin_store::SqliteStore;
 use hyper::Method;
 use serde_json::json;
 
+use crate::client::Client;
+use crate::limits::raw;
 use crate::service::{Service, options};
 
 /// Every route that needs a token, with a method that it has.
@@ -90,10 +92,45 @@ async fn a_request_for_another_host_is_refused_even_with_a_token() {
         request.headers_mut().insert("host", host.parse().unwrap());
         assert_eq!(service.client.send(request).await.status, status, "{host}");
     }
-    // The host in the request line counts as well as the header.
-    let mut request = service.client.request(Method::GET, "/sources", Bytes::new());
-    *request.uri_mut() = "http://evil.example/api/v1/sources".parse().unwrap();
-    assert_eq!(service.client.send(request).await.error(), (421, "unknown_host".to_owned()));
+}
+
+#[tokio::test]
+async fn a_request_names_one_host() {
+    let service = Service::start().await;
+    let token = &service.client.token;
+    let asked = |target: &str, version: &str, hosts: &[&str]| {
+        let hosts = hosts.iter().map(|host| format!("Host: {host}\r\n")).collect::<Vec<_>>().concat();
+        format!(
+            "GET {target} HTTP/{version}\r\n{hosts}Authorization: Bearer {token}\r\nConnection: close\r\n\r\n"
+        )
+    };
+    let (path, whole) = ("/api/v1/sources", "http://localhost/api/v1/sources");
+    for (target, version, hosts, expected) in [
+        (path, "1.1", &["localhost"][..], "200"),
+        (path, "1.1", &["localhost", "localhost"], "400"),
+        (path, "1.1", &["localhost", "evil.example"], "400"),
+        (path, "1.1", &["evil.example", "localhost"], "400"),
+        (path, "1.1", &[], "400"),
+        (path, "1.0", &[], "421"),
+        (whole, "1.1", &["localhost"], "200"),
+        (whole, "1.1", &["LOCALHOST"], "200"),
+        (whole, "1.1", &["127.0.0.1"], "400"),
+        (whole, "1.1", &["evil.example"], "400"),
+        (whole, "1.1", &[], "400"),
+        ("http://evil.example/api/v1/sources", "1.1", &["localhost"], "400"),
+        ("http://evil.example/api/v1/sources", "1.1", &["evil.example"], "421"),
+        ("http://evil.example/api/v1/sources", "1.0", &[], "421"),
+    ] {
+        let answer = raw(&service, asked(target, version, hosts).as_bytes()).await;
+        let status = answer.split(' ').nth(1).unwrap_or_default();
+        assert_eq!(status, expected, "{target} {version} {hosts:?}: {answer}");
+        let code = match expected {
+            "400" => "bad_host",
+            "421" => "unknown_host",
+            _ => "",
+        };
+        assert!(answer.contains(code), "{answer}");
+    }
 }
 
 #[tokio::test]
@@ -129,6 +166,49 @@ async fn tokens_are_made_listed_and_revoked_while_the_service_runs() {
     assert_eq!(service.client.delete("/tokens/phone").await.status, 204);
     assert_eq!(phone.get("/sources").await.error(), (401, "bad_token".to_owned()));
     assert_eq!(service.client.delete("/tokens/phone").await.error(), (404, "no_such_token".to_owned()));
+}
+
+#[tokio::test]
+async fn the_token_of_local_commands_is_nobodys_to_make_or_revoke() {
+    let service = Service::start().await;
+    let now = Time::from_seconds(1_700_000_000);
+    let token = tokens::local(&*service.store, None, now).unwrap();
+    let local = Client { token: token.clone(), ..service.client.clone() };
+    for client in [&service.client, &local] {
+        let refused = client.delete("/tokens/local-cli").await;
+        assert_eq!(refused.error(), (409, "local_token".to_owned()));
+        assert!(refused.text().contains("cli-token"), "the hint says how to get another: {}", refused.text());
+        let refused = client.post("/tokens", json!({ "name": "local-cli" })).await;
+        assert_eq!(refused.error(), (409, "local_token".to_owned()));
+    }
+    assert_eq!(local.get("/sources").await.status, 200, "it still works");
+    // One that was left is kept, and anything else is replaced.
+    assert_eq!(tokens::local(&*service.store, Some(token.clone()), now).unwrap(), token);
+    let other = tokens::local(&*service.store, Some(service.client.token.clone()), now).unwrap();
+    assert_ne!(other, token);
+    assert_eq!(local.get("/sources").await.error(), (401, "bad_token".to_owned()));
+    let listed = service.client.get("/tokens").await.json();
+    assert_eq!(listed["tokens"][0]["name"], "local-cli");
+}
+
+#[tokio::test]
+async fn a_service_proves_who_it_is_without_a_token() {
+    let token = "dunlin_local-cli_00".to_owned();
+    let service = Service::with(Options { local_token: Some(Secret(token.clone())), ..options() }).await;
+    let stranger = Client { token: String::new(), ..service.client.clone() };
+    let challenge = proof::challenge().unwrap();
+    let answer = stranger.get(&format!("/proof?challenge={challenge}")).await;
+    assert_eq!(answer.status, 200);
+    let given = answer.json()["proof"].as_str().unwrap().to_owned();
+    assert!(proof::is_proven(&token, &challenge, &given));
+    assert!(!proof::is_proven(&service.client.token, &challenge, &given));
+    for bad in ["", "?challenge=", "?challenge=00", &format!("?challenge={challenge}0")] {
+        assert_eq!(stranger.get(&format!("/proof{bad}")).await.error(), (400, "bad_parameter".to_owned()));
+    }
+    let without = Service::start().await;
+    let answer = without.client.get(&format!("/proof?challenge={challenge}")).await;
+    assert_eq!(answer.error(), (404, "no_proof".to_owned()));
+    assert!(!format!("{:?}", Secret(token)).contains("local"), "it is never shown");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use dunlin_server::Options;
 use hyper::Method;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 
 use crate::changes::{store_changes, stored_source};
 use crate::service::{Service, options};
@@ -62,7 +62,7 @@ async fn unknown_routes_and_methods_are_errors_like_all_others() {
 }
 
 /// Sends bytes and gives what comes back until the server closes.
-async fn raw(service: &Service, bytes: &[u8]) -> String {
+pub(crate) async fn raw(service: &Service, bytes: &[u8]) -> String {
     let mut stream = TcpStream::connect(service.client.address).await.unwrap();
     stream.write_all(bytes).await.unwrap();
     let mut answer = Vec::new();
@@ -105,4 +105,100 @@ async fn a_reader_that_stops_reading_loses_its_place_in_the_end() {
     follower.event().await.unwrap();
     assert_eq!(figure(&service.client, "dunlin_http_open_streams").await, 1);
     while figure(&service.client, "dunlin_http_open_streams").await > 0 {}
+}
+
+/// Connections that say nothing, from one address of this machine.
+async fn silent(service: &Service, from: &str, n: usize) -> Vec<TcpStream> {
+    let mut connections = Vec::new();
+    for _ in 0..n {
+        connections.push(connected(service, from).await);
+    }
+    connections
+}
+
+/// A connection from one of the many addresses that this machine has.
+async fn connected(service: &Service, from: &str) -> TcpStream {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind(format!("{from}:0").parse().unwrap()).unwrap();
+    socket.connect(service.client.address).await.unwrap()
+}
+
+/// What comes back on a connection until the server closes it.
+async fn said_on(mut stream: TcpStream, request: &str) -> String {
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = Vec::new();
+    let _ = tokio::time::timeout(Duration::from_mins(1), stream.read_to_end(&mut answer)).await.unwrap();
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+const HEALTH: &str = "GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
+
+fn listing(service: &Service) -> String {
+    let token = &service.client.token;
+    format!(
+        "GET /api/v1/sources HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\nconnection: close\r\n\r\n"
+    )
+}
+
+/// With an hour for the first byte, only the places decide: nobody waits for a silent connection to be given up.
+#[tokio::test]
+async fn silent_connections_keep_nobody_out() {
+    let options = Options {
+        head_time: Duration::from_hours(1),
+        max_connections: 1_024,
+        max_connections_of_one: 768,
+        ..options()
+    };
+    let service = Service::with(options).await;
+    service.eventually("/healthz", |answer| answer["status"] == "ok").await;
+    let _held = silent(&service, "127.0.0.1", 1_500).await;
+    for from in ["127.0.0.1", "127.0.0.2"] {
+        let answer = said_on(connected(&service, from).await, &listing(&service)).await;
+        assert!(answer.starts_with("HTTP/1.1 200"), "{from}: {answer}");
+        let answer = said_on(connected(&service, from).await, HEALTH).await;
+        assert!(answer.starts_with("HTTP/1.1 200"), "{from}: {answer}");
+    }
+    let open = figure(&service.client, "dunlin_http_connections").await;
+    assert!((700..=768).contains(&open), "{open} connections of one address");
+}
+
+#[tokio::test]
+async fn a_connection_that_says_nothing_is_closed_and_one_that_has_asked_is_not() {
+    let service = Service::with(Options { head_time: Duration::from_millis(50), ..options() }).await;
+    assert_eq!(said_on(connected(&service, "127.0.0.1").await, "").await, "");
+    assert_eq!(said_on(connected(&service, "127.0.0.1").await, "GET /healthz HT").await, "", "half a head");
+    let mut follower = service.client.follow("", None).await;
+    follower.block().await.unwrap();
+    // Longer than a new connection has, as another one shows.
+    assert_eq!(said_on(connected(&service, "127.0.0.1").await, "").await, "");
+    service.add_growing("a").await;
+    assert!(follower.event().await.is_some());
+}
+
+#[tokio::test]
+async fn a_connection_may_wait_for_its_next_request_for_so_long() {
+    let service = Service::with(Options { idle_time: Duration::from_millis(50), ..options() }).await;
+    let keep = HEALTH.replace("connection: close\r\n", "");
+    let answer = said_on(connected(&service, "127.0.0.1").await, &keep).await;
+    assert!(answer.starts_with("HTTP/1.1 "), "{answer}");
+}
+
+#[tokio::test]
+async fn health_is_told_when_requests_are_under_way_on_all_connections() {
+    let options =
+        Options { max_connections: 2, max_connections_of_one: 2, reserved_connections: 1, ..options() };
+    let service = Service::with(options).await;
+    service.eventually("/healthz", |answer| answer["status"] == "ok").await;
+    let (first, second) = (service.client.follow("", None).await, service.client.follow("", None).await);
+    let answer = said_on(connected(&service, "127.0.0.2").await, &listing(&service)).await;
+    assert!(answer.starts_with("HTTP/1.1 503") && answer.contains("too_many_connections"), "{answer}");
+    assert!(answer.to_lowercase().contains("retry-after: 5"), "{answer}");
+    // Without being asked to, it closes: the place is for the next one.
+    let keep = HEALTH.replace("connection: close\r\n", "");
+    for _ in 0..3 {
+        let answer = said_on(connected(&service, "127.0.0.1").await, &keep).await;
+        assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("connection: close"), "{answer}");
+    }
+    drop((first, second));
+    while said_on(connected(&service, "127.0.0.2").await, &listing(&service)).await.contains("too_many") {}
 }

@@ -1,5 +1,8 @@
 //! The stream: each change once, in order, whatever breaks in between; slow readers cost nothing; gaps are told.
 
+use std::time::Duration;
+
+use dunlin_server::Options;
 use dunlin_store::Retention;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -7,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::changes::{at, store_changes, stored_source};
 use crate::client::{Client, Event};
-use crate::service::Service;
+use crate::service::{Service, options};
 
 /// Follows the stream until `n` changes have come, breaking the connection at random points and going on from the last
 /// cursor seen. Gives the cursor it began after, and the events.
@@ -128,4 +131,45 @@ async fn a_reader_that_does_not_read_holds_nothing_up_and_loses_nothing() {
     for cursor in 2..=i64::from(n) {
         assert_eq!(follower.event().await.unwrap().id, Some(cursor));
     }
+}
+
+/// Another token, and a client that has it.
+async fn with_token(service: &Service, name: &str) -> Client {
+    let made = service.client.post("/tokens", json!({ "name": name })).await;
+    Client { token: made.json()["token"].as_str().unwrap().to_owned(), ..service.client.clone() }
+}
+
+#[tokio::test]
+async fn a_stream_and_a_wait_end_when_their_token_is_revoked() {
+    // No sign of life is due within this test, so nothing but the word of the revocation can end them.
+    let service = Service::with(Options { keep_alive: Duration::from_hours(1), ..options() }).await;
+    let (phone, laptop) = (with_token(&service, "phone").await, with_token(&service, "laptop").await);
+    let (mut followed, mut kept) = (phone.follow("", None).await, laptop.follow("", None).await);
+    followed.block().await.unwrap();
+    kept.block().await.unwrap();
+    let waiting = tokio::spawn({
+        let phone = phone.clone();
+        async move { phone.get("/changes?wait=60").await.error() }
+    });
+    // It waits once its token has been checked; until then, it is refused for the same reason.
+    figure(&service.client, "dunlin_http_open_streams").await;
+    assert_eq!(service.client.delete("/tokens/phone").await.status, 204);
+    assert_eq!(followed.block().await, None, "the stream has ended");
+    assert_eq!(waiting.await.unwrap(), (401, "bad_token".to_owned()));
+    assert_eq!(phone.get("/stream").await.error(), (401, "bad_token".to_owned()));
+    // Someone else's goes on.
+    service.add_growing("a").await;
+    assert!(kept.event().await.is_some());
+}
+
+#[tokio::test]
+async fn a_token_of_the_same_name_does_not_keep_an_old_stream_alive() {
+    let service = Service::with(Options { keep_alive: Duration::from_hours(1), ..options() }).await;
+    let phone = with_token(&service, "phone").await;
+    let mut followed = phone.follow("", None).await;
+    followed.block().await.unwrap();
+    service.client.delete("/tokens/phone").await;
+    let again = with_token(&service, "phone").await;
+    assert_eq!(followed.block().await, None);
+    assert_eq!(again.get("/sources").await.status, 200);
 }
