@@ -60,6 +60,7 @@ pub(crate) struct Config {
     pub(crate) ports: Option<Vec<u16>>,
     pub(crate) timeouts: Timeouts,
     pub(crate) sizes: Sizes,
+    pub(crate) memory: u64,
     pub(crate) max_redirects: usize,
     pub(crate) in_flight: usize,
     /// How long it may take to read what one probe brought.
@@ -115,6 +116,7 @@ impl Default for Config {
             ports: None,
             timeouts: net.timeouts,
             sizes: net.sizes,
+            memory: net.memory,
             max_redirects: net.max_redirects,
             in_flight: net.pool.in_flight,
             reading: engine.reading_time,
@@ -157,6 +159,7 @@ impl Config {
         settings.network.user_agent.clone_from(&self.user_agent);
         settings.network.timeouts = self.timeouts;
         settings.network.sizes = self.sizes;
+        settings.network.memory = self.memory;
         settings.network.max_redirects = self.max_redirects;
         settings.network.pool.in_flight = self.in_flight;
         settings.network.extra_roots.clone_from(&self.extra_roots.certificates);

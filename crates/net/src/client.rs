@@ -10,6 +10,7 @@ mod dial;
 mod lines;
 mod pool;
 mod redirect;
+mod room;
 mod settings;
 
 use std::sync::Arc;
@@ -20,7 +21,7 @@ use http::{HeaderValue, Response, StatusCode, response};
 use hyper::body::{Body, Incoming};
 use rustls::RootCertStore;
 use tokio::sync::Semaphore;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, timeout, timeout_at};
 use tokio_rustls::TlsConnector;
 use url::Url;
 
@@ -40,6 +41,7 @@ use content::{Encoding, Reading};
 use dial::{Dialler, NotDialled, timed_out};
 pub use lines::Lines;
 use pool::Pool;
+use room::Room;
 pub use settings::{Downgrade, PoolSize, Settings, Sizes, Timeouts};
 
 /// The longest page of a redirect that is read, in bytes.
@@ -60,6 +62,7 @@ struct Shared {
     dialler: Dialler,
     pool: Arc<Pool>,
     slots: Semaphore,
+    room: Arc<Room>,
 }
 
 impl std::fmt::Debug for Client {
@@ -80,11 +83,21 @@ impl Client {
     pub fn with_resolver(settings: Settings, resolver: Arc<dyn Resolve>) -> Result<Self, Error> {
         let user_agent = HeaderValue::from_str(&settings.user_agent)
             .map_err(|error| Error::BadSetting { setting: "user_agent", reason: error.to_string() })?;
+        if settings.memory < Settings::LEAST_MEMORY {
+            let reason = format!("less than {} bytes", Settings::LEAST_MEMORY);
+            return Err(Error::BadSetting { setting: "limits.memory", reason });
+        }
         let tls = TlsConnector::from(Arc::new(tls_settings(&settings)?));
         let settings = Arc::new(settings);
         let shared = Shared {
             user_agent,
             pool: Pool::new(settings.pool),
+            room: Room::new(
+                settings.memory,
+                content::largest(&settings.sizes, connection::most_in_transit(settings.sizes.head)),
+                // Much less than a server that sends nothing is given, much more than one that sends takes.
+                settings.timeouts.idle / 5,
+            ),
             slots: Semaphore::new(settings.pool.in_flight.clamp(1, Semaphore::MAX_PERMITS)),
             dialler: Dialler { settings: Arc::clone(&settings), resolver, tls },
             settings,
@@ -94,12 +107,14 @@ impl Client {
 
     /// Asks, follows redirects, and reads the answer to its end.
     pub async fn fetch(&self, request: Request) -> Result<Fetched, Error> {
-        self.shared.within_limits(&request.url, Box::pin(self.shared.follow(&request))).await
+        let work = |deadline| Box::pin(self.shared.follow(&request, deadline));
+        self.shared.within_limits(&request.url, work).await
     }
 
     /// Sends a call once and reads the answer to its end, whatever its status. Redirects are answers like others.
     pub async fn call(&self, call: Call) -> Result<Fetched, Error> {
-        self.shared.within_limits(&call.url, Box::pin(self.shared.call(&call))).await
+        let work = |deadline| Box::pin(self.shared.call(&call, deadline));
+        self.shared.within_limits(&call.url, work).await
     }
 
     /// Asks for an answer that is read line by line and may go on for ever, such as a stream of events. A `silence`
@@ -119,6 +134,11 @@ impl Client {
         Ok(Lines::new(status, arriving, target.host_name(), connection))
     }
 
+    /// How many bytes of bodies are in memory: those that arrive, and those that somebody still reads.
+    pub fn held_bytes(&self) -> u64 {
+        self.shared.room.held()
+    }
+
     /// How many connections are kept for later.
     pub fn idle_connections(&self) -> usize {
         self.shared.pool.len()
@@ -126,10 +146,11 @@ impl Client {
 }
 
 impl Shared {
-    async fn within_limits(
+    /// `work` is told when it ends at the latest.
+    async fn within_limits<W: Future<Output = Result<Fetched, Error>>>(
         &self,
         url: &Url,
-        work: impl Future<Output = Result<Fetched, Error>>,
+        work: impl FnOnce(Instant) -> W,
     ) -> Result<Fetched, Error> {
         let limit = self.settings.timeouts.total;
         let begin = Instant::now();
@@ -142,25 +163,26 @@ impl Shared {
         let Some(_slot) = slot else {
             return Err(Error::TimedOut { host: host(), phase: Phase::Queue, limit });
         };
-        let ended = timeout(limit, work).await;
+        let deadline = Instant::now() + limit;
+        let ended = timeout_at(deadline, work(deadline)).await;
         let mut fetched =
             ended.map_err(|_| Error::TimedOut { host: host(), phase: Phase::Total, limit })??;
         fetched.timings.total = begin.elapsed();
         Ok(fetched)
     }
 
-    async fn call(&self, call: &Call) -> Result<Fetched, Error> {
+    async fn call(&self, call: &Call, deadline: Instant) -> Result<Fetched, Error> {
         let mut timings = Timings::default();
         let mut asking = Asking { shared: self, url: &call.url, n_hops: 0, timings: &mut timings };
         let ask = Ask::new(&call.url, call.all_headers(&self.user_agent))?;
         let ask = ask.with(call.method.clone(), call.body.clone());
         let (answer, target, connection) = asking.once(ask).await?;
         let (head, body) = answer.into_parts();
-        let content = self.read(None, &head, body, &target, connection).await?;
+        let content = self.read(None, &head, body, &target, connection, deadline).await?;
         Ok(Fetched::new(&head, Arc::new(call.url.clone()), Vec::new(), content, timings))
     }
 
-    async fn follow(&self, request: &Request) -> Result<Fetched, Error> {
+    async fn follow(&self, request: &Request, deadline: Instant) -> Result<Fetched, Error> {
         let (mut url, mut hops) = request.beginning();
         let mut timings = Timings::default();
         loop {
@@ -183,7 +205,7 @@ impl Shared {
                 });
             }
             let (head, body) = answer.into_parts();
-            let content = self.read(request.keep_first, &head, body, &target, connection).await?;
+            let content = self.read(request.keep_first, &head, body, &target, connection, deadline).await?;
             return Ok(Fetched::new(&head, url, hops, content, timings));
         }
     }
@@ -195,13 +217,15 @@ impl Shared {
         body: Incoming,
         target: &Target,
         connection: Connection,
+        deadline: Instant,
     ) -> Result<Content, Error> {
         let has_no_body = matches!(head.status, StatusCode::NOT_MODIFIED | StatusCode::NO_CONTENT);
         let encoding = if has_no_body { Encoding::Identity } else { Encoding::read(&head.headers, target)? };
         let sizes = self.settings.sizes;
         let arriving = Arriving::new(body, target.clone(), sizes.sent, self.settings.timeouts.idle);
         let expected = arriving.expected().filter(|_| encoding == Encoding::Identity);
-        let reading = Reading { target, encoding, sizes, keep_first, expected };
+        let (room, in_transit) = (&self.room, connection.in_transit(sizes.head));
+        let reading = Reading { target, encoding, sizes, keep_first, expected, room, in_transit, deadline };
         let content = reading.read(arriving).await.inspect_err(|_| self.pool.forget(target))?;
         if !content.is_cut {
             self.pool.put(target, connection);

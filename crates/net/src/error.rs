@@ -207,6 +207,22 @@ pub enum Error {
         /// Where it was counted.
         stage: Stage,
     },
+    /// No room for the body became free in time, among those of all fetches.
+    #[error("{host}: no room for its body, others hold all of {limit} bytes (raise limits.memory)")]
+    NoRoom {
+        /// The host.
+        host: String,
+        /// All the room there is.
+        limit: u64,
+    },
+    /// A body that took so much room for so long that others had to wait for it.
+    #[error(
+        "{host}: body given up, it arrived too slowly to hold so much memory while others waited (raise limits.memory)"
+    )]
+    CrowdsOut {
+        /// The host.
+        host: String,
+    },
     /// A body that grows suspiciously when decompressed.
     #[error("{host}: body grows more than {limit}-fold when decompressed (likely a decompression bomb)")]
     Bomb {
@@ -262,6 +278,8 @@ pub enum Stage {
     Decoded,
     /// In one line of an answer that is read by lines.
     Line,
+    /// In memory, with what unpacking takes.
+    Held,
 }
 
 impl Stage {
@@ -270,6 +288,7 @@ impl Stage {
             Self::Sent => "raise limits.sent if it is legitimate",
             Self::Decoded => "raise limits.decoded if it is legitimate",
             Self::Line => "check that it is a stream of lines",
+            Self::Held => "raise limits.memory if it is legitimate",
         }
     }
 }
@@ -280,6 +299,7 @@ impl std::fmt::Display for Stage {
             Self::Sent => "as sent",
             Self::Decoded => "after decompression",
             Self::Line => "in one line",
+            Self::Held => "in memory",
         })
     }
 }
@@ -319,7 +339,7 @@ impl Error {
             | Self::Refused { hops: 0, .. } => Fault::User,
             Self::Resolve { reason, .. } => reason.fault(),
             Self::Connect { reason, .. } if is_our_network(reason) => Fault::Ours,
-            Self::TimedOut { phase: Phase::Queue | Phase::Resolve, .. } => Fault::Ours,
+            Self::TimedOut { phase: Phase::Queue | Phase::Resolve, .. } | Self::NoRoom { .. } => Fault::Ours,
             _ => Fault::Remote,
         }
     }

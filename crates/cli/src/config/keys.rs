@@ -8,8 +8,8 @@ use dunlin_net::politeness::Scope;
 use super::roots;
 use super::units::{bytes, duration, pace, show_bytes, show_pace};
 use super::values::{
-    at_least_one, downgrade, epoch, host, list, listen, none_or, parsed, path, patience, robots, scope,
-    show_keep, show_list, show_or_none, show_scope, show_strategy, show_time, shown, step, strategy,
+    at_least_one, downgrade, epoch, host, list, listen, memory, none_or, parsed, path, patience, robots,
+    scope, show_keep, show_list, show_or_none, show_scope, show_strategy, show_time, shown, step, strategy,
     value_model, visible, weight,
 };
 use super::{Config, Robots, Strategy};
@@ -184,6 +184,13 @@ pub(crate) const KEYS: &[Key] = &[
     key!("limits.decoded", "largest answer after decompression", sizes.decoded, bytes, |bytes: &u64| {
         show_bytes(*bytes)
     }),
+    key!(
+        "limits.memory",
+        "most bytes of answers in memory, of all fetches together, at least 1MiB",
+        memory,
+        memory,
+        |bytes: &u64| show_bytes(*bytes)
+    ),
     key!(
         "limits.head",
         "most bytes of headers",

@@ -9,7 +9,7 @@ use std::time::Duration;
 use dunlin_net::Downgrade;
 use dunlin_net::politeness::Scope;
 
-use super::units::{duration, show_duration};
+use super::units::{bytes, duration, show_duration};
 use super::{Robots, Strategy};
 
 pub(super) fn path(text: &str) -> Result<PathBuf, String> {
@@ -91,6 +91,13 @@ pub(super) fn epoch(text: &str) -> Result<Duration, String> {
 pub(super) fn at_least_one(text: &str) -> Result<u32, String> {
     let count = text.parse::<NonZeroU32>();
     count.map(NonZeroU32::get).map_err(|_| format!("`{text}` (expected a whole number of at least 1)"))
+}
+
+/// What a client can work with.
+pub(super) fn memory(text: &str) -> Result<u64, String> {
+    let size = bytes(text)?;
+    let is_enough = size >= dunlin_net::Settings::LEAST_MEMORY;
+    is_enough.then_some(size).ok_or_else(|| format!("`{text}` (expected at least 1MiB)"))
 }
 
 pub(super) fn weight(text: &str) -> Result<f64, String> {

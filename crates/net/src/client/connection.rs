@@ -17,6 +17,19 @@ use crate::shown::ShownUrl;
 /// The most header lines in an answer. A line costs memory beyond its bytes.
 pub(crate) const MAX_HEADER_LINES: usize = 256;
 
+/// The least that one read of HTTP/1.1 may bring; hyper accepts nothing below 8 KiB.
+const LEAST_READ: usize = 64 << 10;
+
+/// What a server may send of one HTTP/2 body before any of it is read, and of all bodies of a connection. More would
+/// make far servers faster, and every body that nobody reads yet larger.
+const STREAM_WINDOW: u32 = 256 << 10;
+const CONNECTION_WINDOW: u32 = 1 << 20;
+
+/// The most that may have been received of a body and not yet been read.
+pub(super) fn most_in_transit(max_head: usize) -> u64 {
+    (max_head.max(LEAST_READ) as u64).max(u64::from(STREAM_WINDOW))
+}
+
 /// Something a request can be sent on. A task of its own drives the socket and ends when this is dropped.
 #[derive(Debug)]
 pub(super) enum Connection {
@@ -34,8 +47,8 @@ impl Connection {
     {
         let (sender, driver) = http1::Builder::new()
             .max_header_size(max_head)
-            // Also what one read of a body may bring; hyper accepts nothing below 8 KiB.
-            .max_buf_size(max_head.max(64 << 10))
+            // Also what one read of a body may bring.
+            .max_buf_size(max_head.max(LEAST_READ))
             .max_headers(MAX_HEADER_LINES)
             .handshake(TokioIo::new(stream))
             .await?;
@@ -50,11 +63,21 @@ impl Connection {
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let (sender, driver) = http2::Builder::new(TokioExecutor::new())
+            .initial_stream_window_size(STREAM_WINDOW)
+            .initial_connection_window_size(CONNECTION_WINDOW)
             .max_header_list_size(u32::try_from(max_head).unwrap_or(u32::MAX))
             .handshake(TokioIo::new(stream))
             .await?;
         tokio::spawn(driver);
         Ok(Self::Http2(sender))
+    }
+
+    /// What may have been received of a body over it and not yet been read.
+    pub(super) fn in_transit(&self, max_head: usize) -> u64 {
+        match self {
+            Self::Http1(_) => max_head.max(LEAST_READ) as u64,
+            Self::Http2(_) => u64::from(STREAM_WINDOW),
+        }
     }
 
     /// A second handle, where the protocol allows one.

@@ -1,8 +1,10 @@
 //! From the body as sent to the content: decompressed, whole, and within its limits on both sides.
 //!
-//! Invariant: at no time are more than the limits, plus one read, held in memory, however well the body is packed.
+//! Invariant: at no time are more than the limits, plus one read, held in memory, however well the body is packed; and
+//! nothing is held that was not first given room among all bodies ([`Room`]).
 
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_compression::tokio::bufread::{
@@ -16,6 +18,7 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt};
 use tokio::time::Instant;
 
 use super::arriving::{Arriving, Received, unwrap_error};
+use super::room::{NoRoom, Room, Share};
 use super::settings::Sizes;
 use crate::error::{Error, Stage};
 use crate::guard::Target;
@@ -28,6 +31,12 @@ const GROWTH_FLOOR: u64 = 1 << 20;
 
 /// The largest window that RFC 9659 lets a server use: 8 MiB.
 const ZSTD_WINDOW_LOG: u32 = 23;
+
+/// The largest window of brotli.
+const BROTLI_WINDOW: u64 = 16 << 20;
+
+/// What gzip and deflate hold besides the content.
+const INFLATING: u64 = 64 << 10;
 
 /// A way of packing content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,6 +78,16 @@ impl Encoding {
         Err(Error::UnknownEncoding { host: target.host_name(), encoding: self.name().to_owned() })
     }
 
+    /// The most that unpacking holds besides the content: the window, which fills as the content grows.
+    const fn window(self) -> u64 {
+        match self {
+            Self::Identity => 0,
+            Self::Gzip | Self::Deflate => INFLATING,
+            Self::Brotli => BROTLI_WINDOW,
+            Self::Zstd => 1 << ZSTD_WINDOW_LOG,
+        }
+    }
+
     fn name(self) -> &'static str {
         match self {
             Self::Identity => "identity",
@@ -91,6 +110,24 @@ pub(crate) struct Content {
     pub(crate) took: Duration,
 }
 
+/// A body and the room it takes, until the last reader lets go of it.
+struct Held {
+    content: Vec<u8>,
+    _share: Share,
+}
+
+impl AsRef<[u8]> for Held {
+    fn as_ref(&self) -> &[u8] {
+        &self.content
+    }
+}
+
+/// The most room that one body needs, with these limits and this much in transit.
+pub(super) fn largest(sizes: &Sizes, in_transit: u64) -> u64 {
+    let content = sizes.decoded.saturating_add(2 * STEP as u64);
+    content.saturating_add(BROTLI_WINDOW).saturating_add(in_transit)
+}
+
 /// The content of a body as a stream, whatever it was packed with.
 type Unpacked<'a> = dyn AsyncRead + Unpin + Send + 'a;
 
@@ -103,6 +140,11 @@ pub(super) struct Reading<'r> {
     pub(super) keep_first: Option<u64>,
     /// The length of the content, where that was announced.
     pub(super) expected: Option<u64>,
+    pub(super) room: &'r Arc<Room>,
+    /// What may have been received and not yet been read, in the buffers of the connection.
+    pub(super) in_transit: u64,
+    /// Until when room is waited for.
+    pub(super) deadline: Instant,
 }
 
 impl Reading<'_> {
@@ -116,18 +158,35 @@ impl Reading<'_> {
         if arriving.expected() == Some(0) {
             return Ok(Content { body: Bytes::new(), sent_bytes: 0, is_cut: false, took: Duration::ZERO });
         }
-        let (content, is_cut) = self.decode(&mut arriving, &received).await?;
+        let mut share = self.room.share();
+        let (mut content, is_cut) = tokio::select! {
+            biased;
+            decoded = self.decode(&mut arriving, &received, &share) => decoded?,
+            () = share.ended() => return Err(Error::CrowdsOut { host: self.target.host_name() }),
+        };
+        if content.capacity() - content.len() > STEP {
+            content.shrink_to_fit();
+        }
+        share.arrive(content.capacity() as u64);
+        let (sent_bytes, took) = (received.get(), begin.elapsed());
+        let body = Bytes::from_owner(Held { content, _share: share });
+        Ok(Content { body, sent_bytes, is_cut, took })
+    }
+
+    async fn decode(
+        &self,
+        arriving: &mut Arriving,
+        received: &Received,
+        share: &Share,
+    ) -> Result<(Vec<u8>, bool), Error> {
+        let mut content = self.unpacked(arriving).await?;
+        let (collected, is_cut) = self.collect(&mut *content, received, share).await?;
+        drop(content);
         if !is_cut {
             // Something may follow the packed content.
             arriving.drain().await.map_err(|error| self.broken(error))?;
         }
-        let (sent_bytes, took) = (received.get(), begin.elapsed());
-        Ok(Content { body: content.into(), sent_bytes, is_cut, took })
-    }
-
-    async fn decode(&self, arriving: &mut Arriving, received: &Received) -> Result<(Vec<u8>, bool), Error> {
-        let mut content = self.unpacked(arriving).await?;
-        self.collect(&mut *content, received).await
+        Ok((collected, is_cut))
     }
 
     async fn unpacked<'a>(&self, arriving: &'a mut Arriving) -> Result<Box<Unpacked<'a>>, Error> {
@@ -162,13 +221,16 @@ impl Reading<'_> {
         &self,
         reader: &mut Unpacked<'_>,
         received: &Received,
+        share: &Share,
     ) -> Result<(Vec<u8>, bool), Error> {
-        // One more than is expected, so that the end is seen without growing.
-        let expected = self.expected.and_then(|bytes| usize::try_from(bytes).ok());
-        let mut content = Vec::with_capacity(expected.map_or(STEP, |bytes| bytes.min(STEP) + 1));
+        let mut content = Vec::new();
+        let mut needed = 0;
         loop {
             if content.len() == content.capacity() {
-                content.reserve(STEP);
+                let larger = self.next_capacity(content.len());
+                let before = std::mem::replace(&mut needed, self.needed(larger as u64));
+                share.grow(needed - before, self.deadline).await.map_err(|why| self.no_room(why))?;
+                content.reserve_exact(larger - content.len());
             }
             let mut step = (&mut *reader).take(STEP as u64);
             if step.read_buf(&mut content).await.map_err(|error| self.broken(error))? == 0 {
@@ -181,6 +243,28 @@ impl Reading<'_> {
             self.check(content.len() as u64, received.get())?;
             // Packed data that is already here decodes without ever waiting; others want a turn.
             tokio::task::consume_budget().await;
+        }
+    }
+
+    /// How many bytes there is to be space for, after so many that are full: twice as many, up to the end or the limit.
+    fn next_capacity(&self, full: usize) -> usize {
+        let most = self.keep_first.unwrap_or(self.sizes.decoded).min(self.sizes.decoded);
+        // One more than is expected, so that the end is seen without growing.
+        let most = self.expected.map_or(most.saturating_add(STEP as u64), |bytes| bytes.saturating_add(1));
+        let doubled = full.saturating_mul(2).max(STEP);
+        doubled.min(usize::try_from(most).unwrap_or(usize::MAX)).max(full + 1)
+    }
+
+    /// How much room a body takes whose content has space for so many bytes.
+    fn needed(&self, capacity: u64) -> u64 {
+        self.in_transit + capacity + capacity.min(self.encoding.window())
+    }
+
+    fn no_room(&self, why: NoRoom) -> Error {
+        let (host, limit) = (self.target.host_name(), self.room.limit());
+        match why {
+            NoRoom::TooLarge => Error::BodyTooLarge { host, limit, stage: Stage::Held },
+            NoRoom::InVain => Error::NoRoom { host, limit },
         }
     }
 

@@ -19,6 +19,9 @@ pub struct Settings {
     pub timeouts: Timeouts,
     /// Size limits of an answer.
     pub sizes: Sizes,
+    /// The most bytes of bodies in memory, over all fetches, from the first byte until the last reader lets go of the
+    /// content.
+    pub memory: u64,
     /// How many connections are kept.
     pub pool: PoolSize,
     /// The most redirects that are followed.
@@ -29,6 +32,11 @@ pub struct Settings {
     pub extra_roots: Vec<CertificateDer<'static>>,
 }
 
+impl Settings {
+    /// The least `memory` with which anything can be fetched.
+    pub const LEAST_MEMORY: u64 = 1 << 20;
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -36,6 +44,7 @@ impl Default for Settings {
             user_agent: concat!("Dunlin/", env!("CARGO_PKG_VERSION"), " (page and feed watcher)").to_owned(),
             timeouts: Timeouts::default(),
             sizes: Sizes::default(),
+            memory: 256 << 20,
             pool: PoolSize::default(),
             max_redirects: 5,
             downgrade: Downgrade::Refuse,

@@ -4,6 +4,7 @@
 mod bad_days; // servers that are slow, wrong, cut off or endless
 mod calls; // methods, bodies, answers by lines
 mod encodings; // packed bodies, good and evil
+mod memory; // the bound over all bodies
 mod names; // a resolver whose answers the test decides
 mod origin; // the hostile web server
 mod politeness; // laws: never too soon, never too many
