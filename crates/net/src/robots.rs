@@ -1,10 +1,11 @@
 //! What a site asks of programs that visit it: robots.txt by RFC 9309, with the crawl-delay that many sites add.
 //! Knows no clock and keeps no socket; [`RobotsCache`] remembers, with the time passed in.
 //!
-//! Invariant: reading never fails. A file that makes no sense forbids nothing, as the standard says.
+//! Invariant: reading never fails. A file that makes no sense forbids nothing, as the standard says; one that says more than
+//! can be kept forbids everything.
 
 mod cache;
-mod pattern;
+mod rules;
 
 use std::time::Duration;
 
@@ -14,8 +15,9 @@ use crate::client::Client;
 use crate::error::Error;
 use crate::fetched::Fetched;
 use crate::request::Request;
-pub use cache::{RobotsCache, RobotsVerdict, SiteState};
-use pattern::{Pattern, normalised_path};
+pub use cache::{MAX_CACHED, RobotsCache, RobotsVerdict, SiteState};
+use rules::Rules;
+pub use rules::{MAX_HELD, MAX_WORK};
 
 /// As much of the file as is read; the standard asks for at least this.
 pub const MAX_BYTES: usize = 500 << 10;
@@ -23,7 +25,9 @@ pub const MAX_BYTES: usize = 500 << 10;
 /// Longer delays than a day are taken as a day; they are more likely a mistake than a wish.
 const MAX_CRAWL_DELAY: Duration = Duration::from_hours(24);
 
+/// The most sitemaps that are kept, and bytes of all their addresses.
 const MAX_SITEMAPS: usize = 64;
+const MAX_SITEMAP_BYTES: usize = 16 << 10;
 
 /// The rules of one site for one visitor.
 ///
@@ -39,25 +43,18 @@ const MAX_SITEMAPS: usize = 64;
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Robots {
-    rules: Vec<Rule>,
+    rules: Rules,
     crawl_delay: Option<Duration>,
     /// Forbids nothing, so it need not outlast a restart.
     #[serde(skip)]
     sitemaps: Vec<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
-struct Rule {
-    pattern: Pattern,
-    allows: bool,
-}
-
-/// A run of `user-agent` lines and the rules that follow it.
+/// What the groups for one kind of visitor say, all of them together.
 #[derive(Debug, Default)]
-struct Group {
-    names_us: bool,
-    names_everyone: bool,
-    rules: Vec<Rule>,
+struct Said {
+    is_named: bool,
+    rules: Rules,
     crawl_delay: Option<Duration>,
 }
 
@@ -70,48 +67,58 @@ impl Robots {
     /// Reads a file, keeping what concerns the visitor called `product`, a name without version such as `dunlin`.
     pub fn parse(text: &[u8], product: &str) -> Self {
         let text = &text[..text.len().min(MAX_BYTES)];
+        let is_cut = text.len() == MAX_BYTES && !text.ends_with(b"\n");
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-        let mut groups: Vec<Group> = Vec::new();
+        let (mut ours, mut everyones) = (Said::default(), Said::default());
         let mut sitemaps = Vec::new();
-        let mut in_names = false;
-        for line in text.split(|&byte| byte == b'\n' || byte == b'\r') {
+        let mut sitemap_room = MAX_SITEMAP_BYTES;
+        // Whom the group is for, and whether its names still go on.
+        let (mut names_us, mut names_everyone, mut in_names) = (false, false, false);
+        let mut lines = text.split(|&byte| byte == b'\n' || byte == b'\r').peekable();
+        while let Some(line) = lines.next() {
             let Some((key, value)) = key_and_value(line) else { continue };
             if key.eq_ignore_ascii_case(b"user-agent") {
                 if !in_names {
-                    groups.push(Group::default());
+                    (names_us, names_everyone) = (false, false);
                 }
                 in_names = true;
-                let Some(group) = groups.last_mut() else { continue };
-                group.names_everyone |= value == b"*";
-                group.names_us |= product_of(value).eq_ignore_ascii_case(product.as_bytes());
+                names_everyone |= value == b"*";
+                names_us |= product_of(value).eq_ignore_ascii_case(product.as_bytes());
+                ours.is_named |= names_us;
             } else if key.eq_ignore_ascii_case(b"sitemap") {
                 // Stands outside of all groups.
-                if sitemaps.len() < MAX_SITEMAPS {
+                if sitemaps.len() < MAX_SITEMAPS && value.len() <= sitemap_room {
+                    sitemap_room -= value.len();
                     sitemaps.push(String::from_utf8_lossy(value).into_owned());
                 }
-            } else if let Some(group) = groups.last_mut() {
-                in_names &= !group.read_rule(key, value);
+            } else if let Some(rule) = Line::read(key, value) {
+                in_names = false;
+                // Half of what allows may allow more than the whole.
+                if is_cut && lines.peek().is_none() && matches!(rule, Line::Path { allows: true, .. }) {
+                    continue;
+                }
+                [(names_us, &mut ours), (names_everyone, &mut everyones)]
+                    .into_iter()
+                    .filter(|(is_meant, _)| *is_meant)
+                    .for_each(|(_, said)| said.take(&rule));
             }
         }
-        let chosen: Vec<Group> = {
-            let is_named = groups.iter().any(|group| group.names_us);
-            groups.retain(|group| if is_named { group.names_us } else { group.names_everyone });
-            groups
-        };
-        let crawl_delay = chosen.iter().filter_map(|group| group.crawl_delay).max();
-        let rules = chosen.into_iter().flat_map(|group| group.rules).collect();
+        let Said { mut rules, crawl_delay, .. } = if ours.is_named { ours } else { everyones };
+        rules.shrink();
+        sitemaps.shrink_to_fit();
         Self { rules, crawl_delay, sitemaps }
     }
 
     /// Whether the site lets us fetch `url`: the longest rule that matches decides, and of two equally long
     /// ones the one that allows.
     pub fn allows(&self, url: &Url) -> bool {
-        if url.path() == "/robots.txt" {
-            return true;
-        }
-        let path = normalised_path(&url[Position::BeforePath..Position::AfterQuery]);
-        let matching = self.rules.iter().filter(|rule| rule.pattern.matches(&path));
-        matching.max_by_key(|rule| (rule.pattern.len(), rule.allows)).is_none_or(|rule| rule.allows)
+        url.path() == "/robots.txt" || self.rules.allow(&url[Position::BeforePath..Position::AfterQuery])
+    }
+
+    /// How many bytes it holds in memory.
+    pub(crate) fn held(&self) -> usize {
+        let sitemaps: usize = self.sitemaps.iter().map(String::capacity).sum();
+        size_of::<Self>() + self.rules.held() + self.sitemaps.capacity() * size_of::<String>() + sitemaps
     }
 
     /// The pause that the site asks for between two requests.
@@ -125,25 +132,34 @@ impl Robots {
     }
 }
 
-impl Group {
-    /// Takes in a line if it is a rule, and says whether it was one.
-    fn read_rule(&mut self, key: &[u8], value: &[u8]) -> bool {
+/// A line that belongs to a group.
+enum Line<'f> {
+    Path { pattern: &'f [u8], allows: bool },
+    CrawlDelay(Option<Duration>),
+}
+
+impl<'f> Line<'f> {
+    fn read(key: &[u8], value: &'f [u8]) -> Option<Self> {
         let allows = key.eq_ignore_ascii_case(b"allow");
         if allows || key.eq_ignore_ascii_case(b"disallow") {
-            // An empty pattern is the old way of saying that nothing is meant.
-            if !value.is_empty() {
-                self.rules.push(Rule { pattern: Pattern::new(value), allows });
-            }
-            true
-        } else if key.eq_ignore_ascii_case(b"crawl-delay") {
+            return Some(Self::Path { pattern: value, allows });
+        }
+        key.eq_ignore_ascii_case(b"crawl-delay").then(|| {
             let seconds = std::str::from_utf8(value).ok().and_then(|text| text.parse::<f64>().ok());
-            let delay = seconds.filter(|seconds| *seconds >= 0.0).map(|seconds| {
+            Self::CrawlDelay(seconds.filter(|seconds| *seconds >= 0.0).map(|seconds| {
                 Duration::try_from_secs_f64(seconds).unwrap_or(MAX_CRAWL_DELAY).min(MAX_CRAWL_DELAY)
-            });
-            self.crawl_delay = self.crawl_delay.max(delay);
-            true
-        } else {
-            false
+            }))
+        })
+    }
+}
+
+impl Said {
+    fn take(&mut self, line: &Line<'_>) {
+        match *line {
+            // An empty pattern is the old way of saying that nothing is meant.
+            Line::Path { pattern: [], .. } => {}
+            Line::Path { pattern, allows } => self.rules.push(pattern, allows),
+            Line::CrawlDelay(delay) => self.crawl_delay = self.crawl_delay.max(delay),
         }
     }
 }

@@ -1,8 +1,10 @@
 //! The robots.txt files that are known, and until when. Asks no clock and fetches nothing: it says what should be
 //! fetched, and is told what came of it.
 //!
-//! Invariant: while nothing is known about a site, nothing of it is allowed.
+//! Invariants: while nothing is known about a site, nothing of it is allowed; and no more bytes are held than
+//! [`MAX_CACHED`], nor more sites than asked for.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,6 +29,15 @@ const OWN_FAULT_AGE: Duration = Duration::from_mins(1);
 
 /// How much longer rules are remembered: they go on counting if the file cannot be read when it is asked for again.
 const KEPT_AFTERWARDS: Duration = Duration::from_hours(7 * 24);
+
+/// The most bytes that all sites together may hold. Most have few rules, or none.
+pub const MAX_CACHED: usize = 64 << 20;
+
+/// What an entry takes besides its name and its rules, in the map and for the count of who uses it.
+const ENTRY_BYTES: usize = size_of::<(String, Entry)>() + 32;
+
+/// Says how the rest of a stored site is written: what was written otherwise is asked for anew.
+const FORM: u8 = 0xf1;
 
 /// What a site says about a URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,6 +71,7 @@ struct Entry {
 /// What is known of one site, to be stored as it is.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct SiteState {
+    form: u8,
     /// Whom the rules were read for.
     product: String,
     robots: Option<Robots>,
@@ -71,7 +83,10 @@ pub struct SiteState {
 pub struct RobotsCache {
     product: String,
     max_sites: usize,
+    max_bytes: usize,
     entries: BTreeMap<String, Entry>,
+    /// What all entries hold.
+    n_bytes: usize,
     /// Sites that had to make room and are still stored.
     displaced: Vec<String>,
 }
@@ -82,9 +97,23 @@ impl RobotsCache {
         Self {
             product: product.to_owned(),
             max_sites: max_sites.max(1),
+            max_bytes: MAX_CACHED,
             entries: BTreeMap::new(),
+            n_bytes: 0,
             displaced: Vec::new(),
         }
+    }
+
+    /// Holds no more than so many bytes.
+    #[must_use]
+    pub fn holding(mut self, max_bytes: usize) -> Self {
+        self.max_bytes = max_bytes;
+        self
+    }
+
+    /// How many bytes it holds.
+    pub fn held_bytes(&self) -> usize {
+        self.n_bytes
     }
 
     /// What is known about `url` at `now`.
@@ -118,7 +147,7 @@ impl RobotsCache {
     /// except that rules known from before go on counting. 429 is a plea for less, so it counts as a failing server.
     pub fn remember(&mut self, url: &Url, answer: &Result<Fetched, Error>, now: Time) {
         let site = site_of(url);
-        let previous = self.entries.remove(&site).and_then(|entry| entry.robots);
+        let previous = self.remove(&site).and_then(|entry| entry.robots);
         let entry = match answer {
             Ok(fetched) if fetched.status.is_success() => {
                 let robots = Robots::parse(&fetched.body, &self.product);
@@ -141,62 +170,99 @@ impl RobotsCache {
             }
             Err(_) => Entry { robots: previous, until: now.plus(RETRY_AGE) },
         };
+        self.insert(site.clone(), entry);
+        // It has just been asked for, so it is not displaced: it would only be asked for again.
+        self.make_room(Some(&site));
+    }
+
+    fn insert(&mut self, site: String, entry: Entry) {
+        self.remove(&site);
+        self.n_bytes += entry.held(&site);
         self.entries.insert(site, entry);
-        self.make_room();
+    }
+
+    fn remove(&mut self, site: &str) -> Option<Entry> {
+        let entry = self.entries.remove(site)?;
+        self.n_bytes -= entry.held(site);
+        Some(entry)
     }
 
     /// What is to be stored of the site of `url`, under its name.
     pub fn to_store(&self, url: &Url) -> Option<(String, SiteState)> {
         let (site, entry) = self.entries.get_key_value(&site_of(url))?;
         let robots = entry.robots.as_deref().cloned();
-        let state = SiteState { product: self.product.clone(), robots, until: entry.until };
+        let state = SiteState { form: FORM, product: self.product.clone(), robots, until: entry.until };
         Some((site.clone(), state))
     }
 
     /// Takes in what an earlier run has stored. Rules that were read for somebody else are asked for anew.
     pub fn restore(&mut self, stored: impl IntoIterator<Item = (String, SiteState)>) {
-        for (site, SiteState { product, robots, until }) in stored {
-            if product == self.product {
+        for (site, SiteState { form, product, robots, until }) in stored {
+            if form == FORM && product == self.product {
                 let entry = Entry { robots: robots.map(Arc::new), until };
-                self.entries.insert(site, entry);
+                self.insert(site, entry);
+                self.make_room(None);
             } else {
                 self.displaced.push(site);
             }
         }
-        self.make_room();
     }
 
     /// Drops sites that nobody has asked about for long, and says which need not be stored any more.
     pub fn forget(&mut self, now: Time) -> Vec<String> {
         let mut gone = std::mem::take(&mut self.displaced);
         gone.retain(|site| !self.entries.contains_key(site));
-        self.entries.retain(|site, entry| {
-            let is_kept = now < entry.until.plus(KEPT_AFTERWARDS);
-            if !is_kept {
-                gone.push(site.clone());
-            }
-            is_kept
-        });
+        let is_old = |entry: &Entry| now >= entry.until.plus(KEPT_AFTERWARDS);
+        let old = self.entries.iter().filter(|(_, entry)| is_old(entry));
+        let old: Vec<String> = old.map(|(site, _)| site.clone()).collect();
+        for site in old {
+            self.remove(&site);
+            gone.push(site);
+        }
         gone
     }
 
-    /// Displaces those that would be asked again soonest. A few more than need be: looking for them takes long.
-    fn make_room(&mut self) {
-        if self.entries.len() <= self.max_sites {
-            return;
+    /// Displaces the largest where too many bytes are held, and those that would be asked again soonest where there are
+    /// too many sites. A few more than need be: looking for them takes long.
+    fn make_room(&mut self, kept: Option<&str>) {
+        if self.n_bytes > self.max_bytes {
+            let most = self.max_bytes - self.max_bytes / 16;
+            let largest = |site: &str, entry: &Entry| (Reverse(entry.held(site)), entry.until);
+            self.displace(kept, largest, |cache| cache.n_bytes > most);
         }
-        let n_displaced = self.entries.len() - self.max_sites + self.max_sites / 16;
-        let mut sites: Vec<(Time, String)> =
-            self.entries.iter().map(|(site, entry)| (entry.until, site.clone())).collect();
+        if self.entries.len() > self.max_sites {
+            let most = self.max_sites - self.max_sites / 16;
+            self.displace(kept, |_, entry| entry.until, |cache| cache.entries.len() > most);
+        }
+    }
+
+    /// Displaces those that come first in this order for as long as there are too many.
+    fn displace<K: Ord>(
+        &mut self,
+        kept: Option<&str>,
+        order: impl Fn(&str, &Entry) -> K,
+        is_too_much: impl Fn(&Self) -> bool,
+    ) {
+        let others = self.entries.iter().filter(|(site, _)| Some(site.as_str()) != kept);
+        let mut sites: Vec<(K, String)> =
+            others.map(|(site, entry)| (order(site, entry), site.clone())).collect();
         sites.sort_unstable();
-        for (_, site) in sites.into_iter().take(n_displaced) {
-            self.entries.remove(&site);
+        for (_, site) in sites {
+            if !is_too_much(self) {
+                return;
+            }
+            self.remove(&site);
             self.displaced.push(site);
         }
     }
 }
 
 impl Entry {
+    /// How many bytes it holds, under this name.
+    fn held(&self, site: &str) -> usize {
+        ENTRY_BYTES + site.len() + self.robots.as_ref().map_or(0, |robots| robots.held())
+    }
+
     /// Whether it is believed. One from the future was noted before the clock was set back.
     fn counts_at(&self, now: Time) -> bool {
         now < self.until && self.until.since(now) <= MAX_AGE

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use dunlin_core::Time;
+use dunlin_net::Fetched;
 use dunlin_net::robots::{self, MAX_BYTES, Robots, RobotsCache, RobotsVerdict, SiteState};
 use proptest::prelude::*;
 use url::Url;
@@ -245,4 +246,111 @@ async fn what_is_known_can_be_stored_and_is_forgotten_when_nobody_asks() {
     other.restore([(site.clone(), stored)]);
     assert!(matches!(other.verdict(&url, now), RobotsVerdict::Unknown { .. }), "the rules were for dunlin");
     assert_eq!(other.forget(now), [site]);
+}
+
+fn remember(cache: &mut RobotsCache, url: &Url, text: &[u8], now: Time) {
+    let answer = http::Response::builder().status(200).body(text.to_vec().into()).unwrap();
+    cache.remember(url, &Ok(Fetched::from_response(answer, url.clone(), Vec::new())), now);
+}
+
+fn site(n: usize) -> Url {
+    Url::parse(&format!("http://site{n}.test/page")).unwrap()
+}
+
+#[test]
+fn a_file_made_to_be_large_in_memory_is_not() {
+    let now = Time::from_seconds(1_000_000);
+    let fill = |unit: &str| {
+        let lines = unit.as_bytes().iter().copied().cycle();
+        [b"User-agent: *\n".to_vec(), lines.take(MAX_BYTES - 14).collect()].concat()
+    };
+    let one_long =
+        |unit: &str| [b"User-agent: *\nDisallow: /".to_vec(), unit.repeat(MAX_BYTES).into()].concat();
+    let most = robots::MAX_HELD + 20_000;
+    for (what, text, most) in [
+        ("stars", one_long("*"), 1_000),
+        ("stars between letters", one_long("a*"), most),
+        ("bytes that are escaped", one_long("\u{e9}"), most),
+        ("short rules that allow", fill("Allow:*\n"), most),
+        ("short rules that forbid", fill("Disallow:/x\n"), most),
+        ("groups", fill("User-agent:*\nAllow:/\n"), most),
+        ("groups of others", fill("User-agent:other\nAllow:/\n"), 1_000),
+        ("sitemaps", fill("Sitemap:http://h.test/a/long/address/of/a/map.xml\n"), most),
+        ("one sitemap", [b"Sitemap: ".to_vec(), vec![b'x'; MAX_BYTES]].concat(), 1_000),
+    ] {
+        let mut cache = RobotsCache::new("dunlin", 10);
+        remember(&mut cache, &site(1), &text, now);
+        assert!(cache.held_bytes() <= most, "{what}: {} bytes", cache.held_bytes());
+        // What is stored is no larger.
+        let stored = serde_json::to_vec(&cache.to_store(&site(1)).unwrap().1).unwrap();
+        assert!(stored.len() <= 8 * most, "{what}: {}", stored.len());
+    }
+}
+
+#[test]
+fn what_a_file_says_beyond_what_is_kept_is_taken_to_forbid() {
+    let rules = |what: &str, path: &str| {
+        let mut text = String::from("User-agent: *\n");
+        (0..40_000).for_each(|n| writeln!(text, "{what}: /{path}/{n:05}").unwrap());
+        text
+    };
+    assert!(allows(&rules("Disallow", "a"), "/b"), "a long file of honest rules is kept whole");
+    assert!(!allows(&rules("Disallow", "a"), "/a/25000"));
+    let long = "\u{e9}".repeat(60);
+    assert!(!allows(&rules("Disallow", &long), "/b"), "one that is cut forbids all");
+    assert!(allows(&rules("Allow", &long), "/b"), "what would allow is only left out");
+}
+
+#[test]
+fn the_last_line_of_a_file_that_is_cut_allows_nothing_by_being_cut() {
+    let cut = |line: &str| {
+        let mut text = b"User-agent: *\nDisallow: /x\n".to_vec();
+        text.resize(MAX_BYTES - line.len(), b'\n');
+        text.extend(line.as_bytes());
+        text.extend(b"/public/only");
+        String::from_utf8(text).unwrap()
+    };
+    assert!(!allows(&cut("Allow: /x"), "/x"), "it would have allowed /x/public/only");
+    assert!(!allows(&cut("Disallow: /y"), "/y/z"), "half of what forbids forbids more");
+}
+
+#[test]
+fn sites_with_many_rules_make_room_for_others_and_not_the_other_way_round() {
+    let now = Time::from_seconds(1_000_000);
+    let mut cache = RobotsCache::new("dunlin", 100_000).holding(2 << 20);
+    for n in 0..100 {
+        remember(&mut cache, &site(n), b"User-agent: *\nDisallow: /small", now);
+    }
+    let mut large = String::from("User-agent: *\n");
+    (0..5_000).for_each(|n| writeln!(large, "Disallow: /a/page/with/a/name/{n}").unwrap());
+    for n in 100..140 {
+        remember(&mut cache, &site(n), large.as_bytes(), now.plus(Duration::from_secs(n as u64)));
+        assert!(cache.held_bytes() <= 2 << 20, "{}", cache.held_bytes());
+        assert!(cache.robots(&site(n)).is_some(), "what was just asked for is there");
+    }
+    assert!((0..100).all(|n| cache.robots(&site(n)).is_some()), "the small ones have not paid for it");
+    let n_large = (100..140).filter(|n| cache.robots(&site(*n)).is_some()).count();
+    assert!((5..20).contains(&n_large), "{n_large}");
+    assert_eq!(cache.forget(now).len(), 40 - n_large, "those who had to go are not stored any more");
+    // All of it is given back.
+    let later = now.plus(Duration::from_hours(30 * 24));
+    assert_eq!(cache.forget(later).len(), 100 + n_large);
+    assert_eq!(cache.held_bytes(), 0);
+}
+
+#[test]
+fn what_was_stored_in_another_form_is_asked_for_anew() {
+    let now = Time::from_seconds(1_000_000);
+    let mut cache = RobotsCache::new("dunlin", 10);
+    remember(&mut cache, &site(1), b"User-agent: *\nDisallow: /page", now);
+    let (name, state) = cache.to_store(&site(1)).unwrap();
+    let mut written = serde_json::to_value(&state).unwrap();
+    let read = |written: &serde_json::Value| {
+        let mut next = RobotsCache::new("dunlin", 10);
+        next.restore([(name.clone(), serde_json::from_value(written.clone()).unwrap())]);
+        next.verdict(&site(1), now)
+    };
+    assert_eq!(read(&written), RobotsVerdict::Forbidden);
+    written["form"] = 1.into();
+    assert!(matches!(read(&written), RobotsVerdict::Unknown { .. }));
 }
