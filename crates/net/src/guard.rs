@@ -18,14 +18,26 @@ use url::{Host, Url};
 pub use address::{AddressKind, classify};
 pub use refusal::Refusal;
 
-/// Ports of services that speak something else than HTTP: the Fetch standard's, Redis and memcached. A request to one of
-/// them could be taken for a command.
-const FOREIGN_PORTS: &[u16] = &[
+/// The ports that browsers never fetch from (the Fetch standard's "bad ports"): a request to one of them could be taken
+/// for a command.
+const BAD_PORTS: &[u16] = &[
     0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103,
     104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514,
     515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723,
-    2049, 3659, 4045, 4190, 5060, 5061, 6000, 6379, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
-    11211,
+    2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
+];
+
+/// Ports of databases, queues, and of what runs machines: nobody publishes pages there, and some of them act on whoever
+/// asks, over HTTP too. Ports that are as common for web sites (7001, 8080, 8123, 9000) are not among them.
+const SERVICE_PORTS: &[u16] = &[
+    445, 873, // shared files
+    1433, 1434, 1521, 3050, 3306, 5432, 6432, 9042, 9160, 26257, 33060, 50000, // databases
+    5984, 7474, 7687, 8086, 9200, 9300, 27017, 27018, 27019, 28015,
+    28017, // and those that are no tables
+    6379, 6380, 11211, 16379, 26379, // what is kept in memory
+    1883, 4222, 5671, 5672, 8883, 9092, 15672, 61616, // queues
+    2181, 2375, 2376, 2377, 2379, 2380, 4369, 8500, 10250, 10255, // what runs containers and clusters
+    3389, 5900, 5901, 5985, 5986, // what runs machines from afar
 ];
 
 /// The policy: the public internet over http and https, plus what was allowed by hand.
@@ -90,7 +102,7 @@ impl Guard {
         }
         let port = url.port_or_known_default().ok_or(Refusal::NoHost)?;
         let listed = self.ports.as_ref().map(|ports| ports.contains(&port));
-        if !listed.unwrap_or_else(|| !FOREIGN_PORTS.contains(&port)) {
+        if !listed.unwrap_or_else(|| !is_foreign(port)) {
             return Err(Refusal::Port { port });
         }
         let host = match url.host().ok_or(Refusal::NoHost)? {
@@ -157,8 +169,13 @@ impl Guard {
         if let Some(kind) = classify(address).filter(|_| !allowed) {
             return Some((address, kind));
         }
-        address::embedded(address).and_then(|inner| self.judge(inner.into()))
+        address::embedded(address).into_iter().find_map(|inner| self.judge(inner.into()))
     }
+}
+
+/// Whether something else than a web site is behind a port.
+fn is_foreign(port: u16) -> bool {
+    BAD_PORTS.contains(&port) || SERVICE_PORTS.contains(&port)
 }
 
 /// The address itself, or the one wrapped in it, if credentials are handed out there.
@@ -166,7 +183,7 @@ fn leads_to_metadata(address: IpAddr) -> Option<IpAddr> {
     if classify(address) == Some(AddressKind::Metadata) {
         return Some(address);
     }
-    address::embedded(address).and_then(|inner| leads_to_metadata(inner.into()))
+    address::embedded(address).into_iter().find_map(|inner| leads_to_metadata(inner.into()))
 }
 
 /// A URL's host, port and scheme after [`Guard::check_url`] has passed them.

@@ -8,6 +8,7 @@ use hickory_resolver::TokioResolver;
 use hickory_resolver::config::LookupIpStrategy;
 use hickory_resolver::net::{DnsError, NetError};
 use hickory_resolver::proto::op::ResponseCode;
+use hickory_resolver::proto::rr::Name;
 
 use dunlin_core::Fault;
 
@@ -21,6 +22,11 @@ pub enum ResolveError {
     /// The name exists but has no address.
     #[error("the name has no address (check the spelling)")]
     NoAddress,
+    /// Not a name that anybody could have been given.
+    #[error(
+        "not a name that can be looked up (its parts have 1 to 63 characters, and all of it at most 253)"
+    )]
+    NotAName,
     /// The zone's name servers answered with a failure.
     #[error("the name servers failed to answer (the domain may be misconfigured)")]
     ServerFailure,
@@ -37,6 +43,7 @@ impl ResolveError {
     pub fn fault(&self) -> Fault {
         match self {
             Self::NoSuchHost | Self::NoAddress | Self::ServerFailure => Fault::Remote,
+            Self::NotAName => Fault::User,
             Self::Unreachable | Self::NotConfigured(_) => Fault::Ours,
         }
     }
@@ -69,12 +76,21 @@ impl SystemResolver {
 impl Resolve for SystemResolver {
     fn resolve<'r>(&'r self, host: &'r str) -> Resolving<'r> {
         Box::pin(async move {
-            // The final dot keeps the system's search list out: `wiki` must not become `wiki.corp.example`.
-            let found = self.0.lookup_ip(format!("{host}.")).await.map_err(|error| reason(&error))?;
+            let name = absolute_name(host)?;
+            let found = self.0.lookup_ip(name).await.map_err(|error| reason(&error))?;
             let addresses: Vec<IpAddr> = found.iter().collect();
             if addresses.is_empty() { Err(ResolveError::NoAddress) } else { Ok(addresses) }
         })
     }
+}
+
+/// The name as it is, with all that URLs allow in one: `_` is common. It is complete, which keeps the system's search list
+/// out: `wiki` must not become `wiki.corp.example`.
+fn absolute_name(host: &str) -> Result<Name, ResolveError> {
+    let labels = Name::from_labels(host.split('.').map(str::as_bytes));
+    let mut name = labels.map_err(|_| ResolveError::NotAName)?;
+    name.set_fqdn(true);
+    Ok(name)
 }
 
 fn reason(error: &NetError) -> ResolveError {
@@ -86,5 +102,26 @@ fn reason(error: &NetError) -> ResolveError {
         },
         NetError::Dns(_) => ResolveError::ServerFailure,
         _ => ResolveError::Unreachable,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_looked_up_as_they_are_written() {
+        for host in
+            ["example.com", "my_page.example.com", "_dmarc.example", "a-.example", "xn--bcher-kva.example"]
+        {
+            let name = absolute_name(host).unwrap();
+            assert!(name.is_fqdn());
+            assert_eq!(name.to_ascii(), format!("{host}."));
+        }
+        let long = "x".repeat(64);
+        for host in ["", "a..b", ".a", long.as_str(), &"abcdefg.".repeat(40)] {
+            assert_eq!(absolute_name(host), Err(ResolveError::NotAName), "{host}");
+        }
+        assert_eq!(ResolveError::NotAName.fault(), Fault::User, "so that the state of a source says it");
     }
 }

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use dunlin_net::{Client, Error, Fault, Guard, Refusal, Request, Settings};
+use url::Url;
 
 use crate::names::{Names, local_client};
 use crate::origin::{Origin, answer, redirect};
@@ -293,4 +294,70 @@ async fn a_refused_fetch_sends_nothing_and_looks_nothing_up() {
     assert_eq!(names.asked(), [""; 0]);
     let client = local_client(|_| {});
     assert_eq!(client.idle_connections(), 0);
+}
+
+/// The documentation has the whole list, and nothing else is refused.
+#[test]
+fn ports_of_other_services_are_refused_as_documented_and_no_others() {
+    let text = include_str!("../../../../docs/fetching.md");
+    let line = |label: &str| text.lines().find(|line| line.starts_with(label)).unwrap();
+    let numbers = ["Ports that browsers refuse", "Ports of databases"].map(line).join(" ");
+    let mut documented = std::collections::BTreeSet::new();
+    for word in numbers.split(|c: char| !c.is_ascii_digit() && c != '–').filter(|word| !word.is_empty()) {
+        let (first, last) = word.split_once('–').unwrap_or((word, word));
+        documented.extend(first.parse::<u16>().unwrap()..=last.parse().unwrap());
+    }
+    let guard = Guard::public_internet();
+    for port in 0..=u16::MAX {
+        let url = Url::parse(&format!("http://public.test:{port}/")).unwrap();
+        let is_refused = matches!(guard.check_url(&url), Err(Refusal::Port { .. }));
+        assert_eq!(is_refused, documented.contains(&port), "{port}");
+    }
+    for port in [1433, 1521, 2375, 2379, 3306, 3389, 5432, 5984, 6379, 8086, 9042, 9092, 9200, 11211, 27017] {
+        assert!(documented.contains(&port), "{port}");
+    }
+}
+
+#[test]
+fn metadata_addresses_stay_closed_in_a_network_that_is_allowed_and_however_they_are_wrapped() {
+    let guard = Guard::public_internet()
+        .allowing_network("0.0.0.0/0".parse().unwrap())
+        .allowing_network("::/0".parse().unwrap())
+        .allowing_network("169.254.169.254/32".parse().unwrap())
+        .allowing_host("169.254.169.254");
+    for host in [
+        "169.254.169.254",
+        "169.254.170.2",
+        "169.254.170.23",
+        "100.100.100.200",
+        "192.0.0.192",
+        "168.63.129.16",
+        "[fd00:ec2::254]",
+        "[fd00:ec2::23]",
+        "[fd20:ce::254]",
+        "[fe80::a9fe:a9fe]",
+        "[::ffff:169.254.169.254]",
+        "[::169.254.169.254]",
+        "[64:ff9b::169.254.169.254]",
+        "[64:ff9b:1::169.254.169.254]",
+        "[64:ff9b:a9fe:a9fe::]",
+        "[64:ff9b:1:a9fe:a9:fe00::]",
+        "[2002:a9fe:a9fe::]",
+        "[2001:0:a9fe:a9fe:8000:63bf:a247:28e0]",
+    ] {
+        let refused = guard.check_url(&Url::parse(&format!("http://{host}/")).unwrap());
+        assert!(matches!(refused, Err(Refusal::Metadata { .. })), "{host}: {refused:?}");
+    }
+    let url = Url::parse("http://[64:ff9b:1:5db8:d8:2200::]/").unwrap();
+    assert!(guard.check_url(&url).is_ok());
+}
+
+#[test]
+fn a_private_address_inside_an_allowed_range_of_ipv6_is_refused_wherever_it_is_in_it() {
+    let guard = Guard::public_internet().allowing_network("64:ff9b::/32".parse().unwrap());
+    for host in ["64:ff9b::10.0.0.1", "64:ff9b:a00:1::", "64:ff9b:1:a00:0:100::", "64:ff9b:1::a:0:100:0"] {
+        let refused = guard.check_url(&Url::parse(&format!("http://[{host}]/")).unwrap());
+        assert!(matches!(refused, Err(Refusal::Address { .. })), "{host}: {refused:?}");
+    }
+    assert!(guard.check_url(&Url::parse("http://[64:ff9b::93.184.216.34]/").unwrap()).is_ok());
 }
