@@ -309,7 +309,11 @@ impl Control {
             Event::Crashed { probe, reason } => self.crashed(now, probe, &reason, commands),
             Event::Robots { url, answer } => self.robots_answered(now, &url.into(), &answer, commands),
             Event::RobotsLost { url } => self.robots_lost(now, &url.into(), commands),
-            Event::Written { probe, result, .. } => self.written(now, probe, result),
+            Event::Written { probe, result, .. } => {
+                let host = self.flights.get(&probe).map(|flight| flight.host);
+                self.written(now, probe, result);
+                host.into_iter().for_each(|host| self.choose_again(now, host, commands));
+            }
             Event::JournalWritten => self.journal.is_writing = false,
             Event::StoreTrouble(reason) => {
                 self.figures.store_failures += u64::from(reason.is_some());
@@ -378,19 +382,31 @@ impl Control {
         self.last_tick = Some(now);
         self.forget(now, commands);
         self.begin_delayed(now, commands);
-        let room = self.room(now);
-        if room > 0 {
-            let mut choices = std::mem::take(&mut self.choices);
-            choices.clear();
-            self.watch.choose(at, room, &mut choices);
-            for choice in &choices {
-                self.journal.n_new += 1;
-                self.begin(now, choice, commands);
-            }
-            self.choices = choices;
-        }
+        self.choose(now, at, self.room(now), commands);
         self.write_journal(now, commands);
         self.write_notes(now, commands);
+    }
+
+    /// A probe of a host has ended within a chronon: if the host may be asked again at once, and there is budget left, the
+    /// next look need not wait for the next chronon. A host without a gap is asked as fast as it answers.
+    fn choose_again(&mut self, now: Time, host: HostIdx, commands: &mut Vec<Command>) {
+        if self.room(now) > 0 && self.watch.watch().is_open(host, now) {
+            self.choose(now, now, 1, commands);
+        }
+    }
+
+    fn choose(&mut self, now: Time, at: Time, room: u32, commands: &mut Vec<Command>) {
+        if room == 0 {
+            return;
+        }
+        let mut choices = std::mem::take(&mut self.choices);
+        choices.clear();
+        self.watch.choose(at, room, &mut choices);
+        for choice in &choices {
+            self.journal.n_new += 1;
+            self.begin(now, choice, commands);
+        }
+        self.choices = choices;
     }
 
     /// Whether not even what was decided may be begun.

@@ -86,6 +86,13 @@ pub enum Reason {
     OurTrouble,
 }
 
+impl Reason {
+    /// Whether something went wrong, or the server asked to wait; else it is only that others were asked a moment ago.
+    pub const fn is_of_a_failure(self) -> bool {
+        !matches!(self, Self::Gap | Self::Busy)
+    }
+}
+
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -167,7 +167,8 @@ impl Watch {
                     self.settle(source, now);
                 }
             }
-            Input::Returned { source } => self.returned(now, source),
+            Input::Returned { source } => self.returned(now, source, None),
+            Input::PutOff { source, not_before } => self.returned(now, source, Some(not_before)),
             Input::Held { host, until } => {
                 if let Some(known) = self.hosts.get_mut(host.0) {
                     known.held_until = Some(until);
@@ -227,10 +228,11 @@ impl Watch {
         self.plan_stranger(source, now);
     }
 
-    fn returned(&mut self, now: Time, source: SourceIdx) {
+    fn returned(&mut self, now: Time, source: SourceIdx, not_before: Option<Time>) {
         let Some(flight) = self.land(source, now) else { return };
         let Some(watched) = self.sources.get_mut(source.0) else { return };
         watched.is_wanted |= flight.was_wanted;
+        watched.not_before = watched.not_before.max(not_before);
         let (cost, host) = (watched.cost(), watched.terms.host);
         if flight.is_refundable {
             self.purse.give_back(cost, flight.since, now);

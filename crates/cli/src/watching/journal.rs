@@ -141,7 +141,8 @@ fn replayed(store: &dyn Store) -> Result<Replayed, Failure> {
     let entries = journal::read(store, None).map_while(|entry| {
         let entry = entry.map_err(|error| unread = Some(error)).ok()?;
         has_begun |= matches!(entry, Entry::Began(_));
-        let is_returned = matches!(entry, Entry::Told { input: Input::Returned { .. }, .. });
+        let is_returned =
+            matches!(entry, Entry::Told { input: Input::Returned { .. } | Input::PutOff { .. }, .. });
         n_returned += u64::from(has_begun && is_returned);
         Some(entry)
     });

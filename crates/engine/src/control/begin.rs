@@ -22,8 +22,11 @@ pub(super) enum Permission {
     Go,
     /// Not before this time, and nothing of its host either.
     HostWaits(Time),
-    /// Not before this time; others of its host may.
+    /// Not before this time, because it has failed; others of its host may.
     Waits(Time),
+    /// Not before this time, nor anything else of its origin: the robots.txt there could not be read. Others of its host
+    /// may, which are at another port or scheme.
+    Closed(Time),
     /// This robots.txt has to be read first.
     AskRobots(PlacedUrl),
     /// Not before this time, when robots.txt will be asked for again.
@@ -51,8 +54,9 @@ impl Control {
                 self.give_back(now, choice);
                 self.hold_until(now, terms.host, until);
             }
-            Permission::Waits(until) => {
-                self.tell(now, Input::Failed { source: choice.source, not_before: until });
+            Permission::Waits(until) | Permission::Closed(until) => {
+                self.figures.returned += 1;
+                self.tell(now, Input::PutOff { source: choice.source, not_before: until });
                 if let Some(source) = self.sources.get_mut(choice.source) {
                     source.not_before = Some(until);
                 }
@@ -117,7 +121,7 @@ impl Control {
         let verdict = self.robots.as_ref().map(|robots| robots.verdict(url.url(), now));
         match verdict {
             Some(RobotsVerdict::Unknown { robots_txt }) => return Permission::AskRobots(robots_txt.into()),
-            Some(RobotsVerdict::Unreachable { until }) => return Permission::HostWaits(until),
+            Some(RobotsVerdict::Unreachable { until }) => return Permission::Closed(until),
             Some(RobotsVerdict::Forbidden) => {
                 let known = self.robots.as_ref().and_then(|robots| robots.known_until(url.url()));
                 return Permission::Forbidden(known.unwrap_or(now.plus(self.settings.longest_gap)));
@@ -209,7 +213,8 @@ impl Control {
         self.fail_unasked(now, probe, &failure, until, commands);
     }
 
-    /// A probe fails before its source was asked.
+    /// A probe fails before its source was asked, or the place that its source leads to. In the second case the source
+    /// pays for it, by a pause that doubles: whoever is led to has not asked to be.
     pub(super) fn fail_unasked(
         &mut self,
         now: Time,
@@ -220,9 +225,16 @@ impl Control {
     ) {
         let Some(flight) = self.flights.get(&probe) else { return };
         let (index, id, leg) = (flight.choice.source, flight.id, Arc::clone(&flight.leg));
+        let is_led = flight.onward.is_some();
         let Some(failures) = self.sources.same(index, id).map(|source| source.failures) else {
             self.flights.remove(&probe);
             return;
+        };
+        let (not_before, failures) = if is_led && failure.fault == Fault::Remote {
+            let failures = failures.saturating_add(1);
+            (not_before.max(now.plus(self.own_pause(failures))), failures)
+        } else {
+            (not_before, failures)
         };
         self.count_failure(failure.fault);
         let outcome = Outcome::Failed { fault: failure.fault, reason: failure.reason.clone() };

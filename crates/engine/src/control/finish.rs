@@ -59,10 +59,12 @@ impl Control {
         self.land(probe, ending, capture, commands);
     }
 
-    /// What a probe has asked for last has ended: its place rests.
+    /// What a probe has asked for last has ended: its place rests. A place that it was led to is held to nothing but
+    /// its own word.
     pub(super) fn leg_ended(&mut self, now: Time, probe: ProbeId, courtesy: politeness::Outcome) {
         let Some(flight) = self.flights.get(&probe) else { return };
         let (leg, own_host) = (Arc::clone(&flight.leg), flight.onward.is_none().then_some(flight.host));
+        let courtesy = if own_host.is_none() { courtesy.own_word() } else { courtesy };
         self.politeness.finished(&leg, courtesy, now);
         let host = own_host.unwrap_or_else(|| self.host_of(now, leg.url()));
         self.hold(now, host, &leg);
@@ -84,8 +86,8 @@ impl Control {
                 now.plus(doubled(FIRST_REFUSAL, failures, longest))
             }
             Refusal::Passing => match self.politeness.may_fetch(url, now) {
-                MayFetch::NotBefore(until, reason) if reason != politeness::Reason::Gap => until,
-                _ => now.plus(doubled(rules.first_backoff, failures, rules.longest_backoff)),
+                MayFetch::NotBefore(until, reason) if reason.is_of_a_failure() => until,
+                _ => now.plus(self.own_pause(failures)),
             },
         };
         Ending::Failed { not_before, failures }
@@ -103,8 +105,7 @@ impl Control {
             return;
         };
         let failures = source.failures.saturating_add(1);
-        let rules = self.settings.politeness;
-        let not_before = now.plus(doubled(rules.first_backoff, failures, rules.longest_backoff));
+        let not_before = now.plus(self.own_pause(failures));
         let reason = format!("internal error while reading it: {reason} (please report this)");
         let failure = Failure::new(Fault::Ours, reason);
         let outcome = Outcome::Failed { fault: failure.fault, reason: failure.reason.clone() };
@@ -123,9 +124,9 @@ impl Control {
         let rules = self.settings.politeness;
         let Some(source) = self.sources.same(flight.choice.source, flight.id) else { return };
         source.failures = source.failures.saturating_add(1);
-        let pause = doubled(rules.first_backoff, source.failures, rules.longest_backoff);
-        source.not_before = Some(now.plus(pause));
-        self.tell(now, Input::Failed { source: flight.choice.source, not_before: now.plus(pause) });
+        let not_before = now.plus(pause_after(&rules, source.failures));
+        source.not_before = Some(not_before);
+        self.tell(now, Input::Failed { source: flight.choice.source, not_before });
         self.settle(now, flight.choice.source, flight.id);
     }
 
@@ -185,8 +186,8 @@ impl Control {
             // What was seen is not stored, so it has to be seen again, but not at once.
             _ => {
                 source.failures = source.failures.saturating_add(1);
-                let pause = doubled(rules.first_backoff, source.failures, rules.longest_backoff);
-                Input::Failed { source: flight.choice.source, not_before: now.plus(pause) }
+                let not_before = now.plus(pause_after(&rules, source.failures));
+                Input::Failed { source: flight.choice.source, not_before }
             }
         };
         self.tell(now, input);
@@ -242,6 +243,11 @@ impl Control {
         self.politeness.to_store(url).filter_map(stored).collect()
     }
 
+    /// How long a source waits after so many failures of its own.
+    pub(super) fn own_pause(&self, failures: u32) -> Duration {
+        pause_after(&self.settings.politeness, failures)
+    }
+
     pub(super) fn count_failure(&mut self, fault: Fault) {
         match fault {
             Fault::Remote => self.figures.failed_remote += 1,
@@ -249,6 +255,10 @@ impl Control {
             Fault::User => self.figures.failed_user += 1,
         }
     }
+}
+
+fn pause_after(rules: &politeness::Rules, failures: u32) -> Duration {
+    doubled(rules.first_backoff, failures, rules.longest_backoff)
 }
 
 /// `first`, doubled with every failure after the first one, up to `longest`.

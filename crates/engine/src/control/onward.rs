@@ -84,6 +84,7 @@ impl Control {
             },
             Permission::HostWaits(until) => (Fault::Remote, "that host is not to be asked now", until),
             Permission::Waits(until) => (Fault::Remote, "that page has failed before", until),
+            Permission::Closed(until) => (Fault::Remote, "robots.txt of that site cannot be read", until),
             Permission::Forbidden(until) => {
                 (Fault::User, "robots.txt of that site forbids it (ask its owner)", until)
             }

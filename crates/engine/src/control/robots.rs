@@ -82,7 +82,9 @@ impl Control {
     ) {
         let url = placed.url();
         let waiting = self.asking_robots.remove(url.as_str()).unwrap_or_default();
-        self.politeness.finished(placed, Outcome::of(answer), now);
+        // Nobody there, or a file that does not work, says nothing about other ports of that host, and is remembered for
+        // this origin. What the server asks for itself holds for the whole host.
+        self.politeness.finished(placed, Outcome::of(answer).own_word(), now);
         match answer {
             Err(error) if error.fault() == Fault::Ours => self.trouble.ours(now, &error.to_string()),
             _ => self.trouble.fine(),
@@ -96,8 +98,8 @@ impl Control {
         self.store_site(placed, site, commands);
         let free = self.politeness.place_hold(placed, now).map_or(now, |(until, _)| until);
         let host = self.host_of(now, url);
+        self.hold_until(now, host, free);
         let RobotsVerdict::Unreachable { until } = verdict else {
-            self.hold_until(now, host, free);
             for probe in waiting {
                 if self.is_stopping {
                     self.turn_back(now, probe);
@@ -108,7 +110,6 @@ impl Control {
             return;
         };
         let until = until.max(free);
-        self.hold_until(now, host, until);
         let (fault, why) = match answer {
             Ok(fetched) => (Fault::Remote, format!("the server answers {}", fetched.status)),
             Err(error) => (error.fault(), error.to_string()),

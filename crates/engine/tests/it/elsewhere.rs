@@ -80,6 +80,127 @@ fn whoever_asks_to_wait_is_not_asked_by_way_of_others() {
 }
 
 #[test]
+fn a_source_that_was_led_on_and_waits_there_is_not_asked_a_second_time() {
+    let shelf = shelf();
+    let web = robots("b.example", "User-agent: *\nCrawl-delay: 200\n");
+    let (mut run, ..) = led_elsewhere(&shelf, web);
+    // The clock is set back again and again, which makes the watch begin anew, with a probe that waits for its turn.
+    let mut seconds = 0;
+    for _ in 0..20 {
+        seconds += 3_600;
+        run.run_until(at(seconds));
+        while run.world().probes_of("/old").len() == run.world().probes_of("/new").len() {
+            seconds += 10;
+            run.run_until(at(seconds));
+        }
+        run.set_clock(-60);
+    }
+    run.run_until(at(seconds + 36_000));
+    let of_both = run.world().probes().filter(|logged| logged.path == "/old" || logged.path == "/new");
+    let paths: Vec<&str> = of_both.map(|logged| logged.path.as_str()).collect();
+    assert!(paths.len() > 40, "{}", paths.len());
+    for (n, pair) in paths.windows(2).enumerate() {
+        assert_ne!(pair[0], pair[1], "the {n}th request was not waited for");
+    }
+}
+
+/// Pages at `victim.example`, and one elsewhere that leads to `to`, which does not work.
+fn led_to_trouble(shelf: &Shelf, mut web: Web, to: &'static str) -> (Simulation<Web>, SourceId) {
+    let paths = ["http://victim.example/one", "http://victim.example/two"];
+    for url in paths.into_iter().chain(["http://evil.example/lure"]) {
+        web.put(url, Kind::Page, &[]);
+    }
+    web.fail("http://evil.example/lure", 0, 30 * DAY, Fault::SeeOther(to));
+    let mut settings = settings();
+    settings.budget.per_second = 1.0;
+    let mut run = Simulation::new(shelf.store.clone(), settings, web, at(0)).unwrap();
+    for url in paths {
+        run.add_source(page(url)).unwrap();
+    }
+    let lure = run.add_source(page("http://evil.example/lure")).unwrap();
+    (run, lure)
+}
+
+/// How often `victim.example` is looked at in a day without anybody leading there.
+fn undisturbed() -> usize {
+    let shelf = shelf();
+    let (mut run, lure) = led_to_trouble(&shelf, Web::default(), "http://victim.example/one");
+    run.remove_source(lure).unwrap();
+    run.run_until(at(DAY));
+    n_looks(&mut run)
+}
+
+fn n_looks(run: &mut Simulation<Web>) -> usize {
+    ["/one", "/two"].map(|path| run.world().probes_of(path).len()).iter().sum()
+}
+
+#[test]
+fn a_page_that_leads_to_a_dead_port_holds_back_itself_and_not_the_site() {
+    let shelf = shelf();
+    let web = Web { dead_ports: vec![9_000], ..Web::default() };
+    let (mut run, lure) = led_to_trouble(&shelf, web, "http://victim.example:9000/x");
+    run.run_until(at(DAY));
+    let (n_looks, usual) = (n_looks(&mut run), undisturbed());
+    assert!(n_looks * 10 >= usual * 9, "{n_looks} looks instead of {usual}");
+    assert_gaps(&run.world().log, 10);
+    let (health, reason) = state(&*shelf.store, lure);
+    assert_eq!(health, Health::Failing);
+    assert!(reason.contains("http://victim.example:9000/robots.txt cannot be read"), "{reason}");
+    // It is the lure that pays, ever more: 10 minutes at first, and hours in the end.
+    let asked = run.world().probes_of("/lure");
+    assert!((4..=30).contains(&asked.len()), "{asked:?}");
+    let pauses: Vec<u64> = asked.windows(2).map(|pair| pair[1].since(pair[0]).as_secs()).collect();
+    assert!(pauses.first().is_some_and(|pause| *pause < 1_200), "{pauses:?}");
+    assert!(pauses.last().is_some_and(|pause| *pause > 3_600), "{pauses:?}");
+}
+
+#[test]
+fn a_page_that_leads_to_where_nothing_works_holds_back_itself_and_not_the_site() {
+    for fault in [Fault::ConnectionRefused, Fault::Truncated, Fault::Status(500), Fault::Status(503)] {
+        let shelf = shelf();
+        let mut web = Web::default();
+        web.put("http://victim.example/x", Kind::Page, &[]);
+        web.fail("http://victim.example/x", 0, 30 * DAY, fault.clone());
+        let (mut run, lure) = led_to_trouble(&shelf, web, "http://victim.example/x");
+        run.run_until(at(DAY));
+        let (n_looks, usual) = (n_looks(&mut run), undisturbed());
+        assert!(n_looks * 10 >= usual * 9, "{fault:?}: {n_looks} looks instead of {usual}");
+        assert_gaps(&run.world().log, 10);
+        assert_eq!(state(&*shelf.store, lure).0, Health::Failing, "{fault:?}");
+        let asked = run.world().probes_of("/lure");
+        assert!((5..=30).contains(&asked.len()), "{fault:?}: {asked:?}");
+        assert!(asked[1].since(asked[0]).as_secs() < 120, "{fault:?}: {asked:?}");
+    }
+}
+
+#[test]
+fn a_source_at_a_dead_port_holds_back_nothing_else_of_its_host() {
+    let shelf = shelf();
+    let mut web = Web { dead_ports: vec![9_000], ..Web::default() };
+    web.put("http://victim.example/one", Kind::Page, &[]);
+    let mut settings = settings();
+    settings.budget.per_second = 1.0;
+    let mut run = Simulation::new(shelf.store.clone(), settings, web, at(0)).unwrap();
+    let dead: Vec<SourceId> =
+        (0..20).map(|n| run.add_source(page(&format!("http://victim.example:9000/{n}"))).unwrap()).collect();
+    let one = run.add_source(page("http://victim.example/one")).unwrap();
+    run.run_until(at(DAY));
+    assert_eq!(state(&*shelf.store, one), (Health::Well, String::new()));
+    let n_looks = run.world().probes_of("/one").len();
+    assert!(n_looks > 200, "{n_looks}");
+    // Its robots.txt is asked for every ten minutes, by one of them for all.
+    let n_asked = run.world().log.iter().filter(|logged| logged.status == 0).count();
+    assert!((100..=145).contains(&n_asked), "{n_asked}");
+    for source in dead {
+        let explained = run.explain(source).unwrap();
+        assert!(explained.hold.is_some_and(|hold| hold.reason.contains("robots.txt cannot be read")));
+    }
+    // None of the budget is spent on what cannot be asked.
+    let figures = run.figures();
+    assert!(figures.probes <= n_looks as u64 + 20, "{figures:?}");
+}
+
+#[test]
 fn what_sites_ask_of_programs_outlasts_a_process_that_is_killed() {
     let shelf = shelf();
     let mut web = robots("a.example", "User-agent: *\nDisallow: /private\nCrawl-delay: 300\n");

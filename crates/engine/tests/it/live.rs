@@ -307,6 +307,29 @@ async fn an_edit_counts_from_the_next_look_on_whatever_is_recalled_of_the_last_o
 }
 
 #[tokio::test]
+async fn a_page_that_leads_to_a_dead_port_of_a_host_does_not_silence_the_host() {
+    let (shelf, server) = (shelf(), Server::start().await);
+    // A port where nobody listens, and nobody will: it is bound, but not opened.
+    let dead = tokio::net::TcpSocket::new_v4().unwrap();
+    dead.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let dead = dead.local_addr().unwrap().port();
+    server.put("/page", "200 OK", "<p>One</p>");
+    server.put("/lure", &format!("302 Found\r\nLocation: http://127.0.0.1:{dead}/x"), "");
+    let engine = Engine::start(shelf.store.clone(), hasty()).await.unwrap();
+    let handle = engine.handle();
+    let lure = handle.add_source(page(server.url("/lure"))).await.unwrap().id;
+    until("the lure fails", || state(&*shelf.store, lure).0 == Health::Failing).await;
+    let reason = state(&*shelf.store, lure).1;
+    assert!(reason.contains(&format!("127.0.0.1:{dead}/robots.txt cannot be read")), "{reason}");
+    let other = handle.add_source(page(server.url("/page"))).await.unwrap().id;
+    until_well(&shelf, other).await;
+    let before = server.n_asked("/page");
+    handle.probe_now(other).await.unwrap();
+    until("another look at the same host", || server.n_asked("/page") > before).await;
+    engine.stop().await.unwrap();
+}
+
+#[tokio::test]
 async fn a_page_without_validators_that_stayed_the_same_often_is_still_seen_to_change() {
     let (shelf, server) = (shelf(), Server::start().await);
     server.put("/page", "200 OK", "<p>One</p>");

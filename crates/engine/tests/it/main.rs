@@ -8,6 +8,7 @@ mod lanes;
 mod learning; // what looks teach, and that it is not forgotten
 mod live; // the real clock, real sockets
 mod looks; // what a look makes of a page
+mod pace; // a host without a gap
 mod polite; // gaps, robots.txt, Retry-After
 mod slow; // pages that take too long to read, and what else may stand still
 mod web; // a simulated web

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use dunlin_engine::simulated::Simulation;
+use dunlin_net::politeness::Scope;
 use dunlin_store::{Health, Politeness, Store};
 
 use crate::given::{page, settings, shelf, simulation, state};
@@ -238,4 +239,63 @@ fn robots_txt_is_asked_for_no_faster_than_the_budget_allows_probes() {
     assert!((80..=88).contains(&n_probes), "{n_probes} probes");
     assert!(n_robots <= n_probes + 1, "{n_robots} for {n_probes} probes");
     assert_gaps(&run.world().log, 10);
+}
+
+#[test]
+fn a_refused_page_is_tried_after_an_hour_then_two_up_to_the_longest_gap() {
+    let shelf = shelf();
+    let mut web = Web::default();
+    for (path, status) in [("/gone", 410), ("/missing", 404), ("/closed", 403)] {
+        let url = format!("http://a.example{path}");
+        web.put(&url, Kind::Page, &[]);
+        web.fail(&url, 0, 30 * DAY, Fault::Status(status));
+    }
+    let urls: Vec<String> = web.sites.keys().cloned().collect();
+    let mut settings = settings();
+    settings.budget.per_second = 1.0;
+    let mut run = Simulation::new(shelf.store.clone(), settings, web, at(0)).unwrap();
+    let sources: Vec<_> = urls.iter().map(|url| run.add_source(page(url)).unwrap()).collect();
+    run.run_until(at(2 * DAY));
+    for (url, source) in urls.iter().zip(sources) {
+        assert_eq!(state(&*shelf.store, source).0, Health::Refused, "{url}");
+        let asked = run.world().probes_of(url.strip_prefix("http://a.example").unwrap());
+        let hours = asked.windows(2).map(|pair| pair[1].since(pair[0]).as_secs_f64() / 3_600.0);
+        let hours: Vec<f64> = hours.collect();
+        assert!(hours.len() >= 6, "{url}: {hours:?}");
+        // The longest gap is six hours. Others of the host and the chronon may be waited for, a minute at the most.
+        for (pause, expected) in hours.iter().zip([1.0, 2.0, 4.0, 6.0, 6.0, 6.0]) {
+            assert!((expected..expected + 0.02).contains(pause), "{url}: {hours:?}");
+        }
+    }
+}
+
+#[test]
+fn a_page_that_is_reached_by_a_redirect_gets_its_gap_like_one_that_was_asked_for() {
+    let shelf = shelf();
+    let mut web = Web::default();
+    let (from, to) = ("http://a.example/from", "http://a.example/to");
+    web.put(from, Kind::Page, &[]);
+    web.put(to, Kind::Page, &[]);
+    web.fail(from, 0, 30 * DAY, Fault::SeeOther("http://a.example/to"));
+    let mut settings = settings();
+    settings.budget.per_second = 1.0;
+    settings.politeness.scope = Scope::Url;
+    settings.politeness.gap = Duration::from_secs(100);
+    let mut run = Simulation::new(shelf.store.clone(), settings, web, at(0)).unwrap();
+    run.add_source(page(from)).unwrap();
+    run.add_source(page(to)).unwrap();
+    run.run_until(at(DAY));
+    let log: Vec<&Logged> = run.world().probes().collect();
+    let n_of = |path: &str| log.iter().filter(|logged| logged.path == path).count();
+    assert!(n_of("/from") > 100 && n_of("/to") > 100, "{} and {}", n_of("/from"), n_of("/to"));
+    // One that leads on asks both; the page where it ends is not asked again by itself for a while. While it is under way,
+    // nobody knows where it ends.
+    for (n, asked) in log.iter().enumerate().filter(|(_, logged)| logged.path == "/to") {
+        let before = log[..n].iter().rfind(|logged| logged.path == "/from" && logged.until <= asked.at);
+        let pause = before.map(|before| asked.at.since(before.until));
+        assert!(
+            pause.is_none_or(|pause| pause.as_secs() >= 100),
+            "{pause:?} between {before:?} and {asked:?}"
+        );
+    }
 }

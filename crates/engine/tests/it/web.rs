@@ -66,6 +66,8 @@ pub(crate) struct Web {
     pub(crate) robots: BTreeMap<String, (u16, String)>,
     /// Pages that take an hour to read, from when to when.
     pub(crate) slow: BTreeMap<String, (Time, Time)>,
+    /// Nobody listens at these ports of any host.
+    pub(crate) dead_ports: Vec<u16>,
     pub(crate) log: Vec<Logged>,
 }
 
@@ -92,6 +94,10 @@ impl Web {
         let (url, mut hops) = request.beginning();
         let url = &*url;
         let host = url.host_str().unwrap();
+        if url.port().is_some_and(|port| self.dead_ports.contains(&port)) {
+            let reason = std::io::ErrorKind::ConnectionRefused.into();
+            return Err(Error::Connect { host: host.to_owned(), reason });
+        }
         if url.path() == "/robots.txt" {
             let (status, body) = self.robots.get(host).cloned().unwrap_or((404, String::new()));
             return Ok(fetched(status, &[], body, url, Vec::new()));

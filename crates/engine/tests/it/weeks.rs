@@ -99,7 +99,7 @@ fn assert_decided_within_budget(entries: &[Entry]) {
     for entry in entries {
         match entry {
             Entry::Chose { at, sources, .. } => decided.extend(sources.iter().map(|source| (*at, *source))),
-            Entry::Told { input: Input::Returned { source }, .. } => {
+            Entry::Told { input: Input::Returned { source } | Input::PutOff { source, .. }, .. } => {
                 let returned = decided.iter().rposition(|(_, chosen)| chosen == source).unwrap();
                 decided.remove(returned);
             }

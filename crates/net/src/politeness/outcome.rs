@@ -49,6 +49,16 @@ impl Outcome {
         }
     }
 
+    /// What is left of it for a place that was asked on behalf of somebody else, by a redirect or for its robots.txt: an
+    /// answer, and for how long it asks to be left alone. Other failures may be due to who chose port and path.
+    #[must_use]
+    pub fn own_word(self) -> Self {
+        match self {
+            Self::Fine | Self::Limited { retry_after: Some(_) } => self,
+            _ => Self::Abandoned,
+        }
+    }
+
     fn of_answer(status: StatusCode, retry_after: Option<RetryAfter>) -> Self {
         let asks_for_less = matches!(status.as_u16(), 429 | 503);
         let is_failure = status.is_client_error() || status.is_server_error();

@@ -100,9 +100,12 @@ impl PlainWatch {
                     watched.not_before = Some(not_before.max(since.plus(watched.terms.shortest_gap)));
                 }
             }
-            Input::Returned { source } => {
+            Input::Returned { source } | Input::PutOff { source, .. } => {
                 let since = self.land(source);
-                if let Some((watched, _)) = self.sources.get(&source).zip(since) {
+                if let Some((watched, _)) = self.sources.get_mut(&source).zip(since) {
+                    if let Input::PutOff { not_before, .. } = input {
+                        watched.not_before = watched.not_before.max(Some(not_before));
+                    }
                     self.saved += watched.terms.cost;
                     if let Some(host) = self.hosts.get_mut(&watched.terms.host) {
                         host.saved += watched.terms.cost;

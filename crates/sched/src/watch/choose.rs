@@ -27,7 +27,8 @@ enum Tried {
 }
 
 impl Watch {
-    /// Appends at most `room` sources to look at now, best first. Called once per chronon, in order of time.
+    /// Appends at most `room` sources to look at now, best first. Called in order of time: once per chronon, and as often
+    /// in between as [`Watch::is_open`] says that a host could be asked again.
     ///
     /// The first in line is waited for if the budget does not suffice for it yet: if cheaper ones went ahead, a dear
     /// source would never be looked at.
@@ -63,7 +64,9 @@ impl Watch {
                 break;
             }
         }
-        let granted = passed * self.purse.per_second();
+        // However often it is asked in a chronon, the price moves as far as if it were asked once.
+        let chronons = passed / self.settings.chronon.as_secs_f64();
+        let granted = (passed * self.purse.per_second()).min(chronons);
         self.price.crowded(self.queues.n_worth(), self.queues.best_worth(), &self.purse, granted);
     }
 

@@ -3,7 +3,7 @@
 use dunlin_core::{SourceIdx, Time};
 
 use super::source::Place;
-use super::{Explanation, Hold, Reason, Watch};
+use super::{Explanation, Hold, HostIdx, Reason, Watch};
 
 impl Watch {
     /// When [`Watch::choose`] may next have something to choose, if nothing comes in before.
@@ -18,6 +18,15 @@ impl Watch {
         let plans = self.planning.as_ref().map(|planning| planning.due(now));
         let first = [can_be_now.then_some(now), awakes, wakes, plans].into_iter().flatten().min()?;
         Some(first.max(affordable_at).max(now))
+    }
+
+    /// Whether a host could be asked at once, and the budget has a look left for it or for another: then it makes sense to
+    /// choose before the next chronon, one look for one that has ended.
+    pub fn is_open(&self, host: HostIdx, now: Time) -> bool {
+        let is_free = self.hosts.get(host.0).is_some_and(|host| host.holds(1.0, now).next().is_none());
+        let mut purse = self.purse;
+        purse.fill(now);
+        is_free && purse.affords(1.0) && (self.counts.ready > 0 || self.has_awake())
     }
 
     /// What is known of a source, what a look is worth now, and when and why one will be taken: at the present price,

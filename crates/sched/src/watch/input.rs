@@ -125,4 +125,12 @@ pub enum Input {
         /// Which source.
         source: SourceIdx,
     },
+    /// A look that was chosen was not taken after all, and cannot be before this time; others of its host can. The budget
+    /// is given back.
+    PutOff {
+        /// Which source.
+        source: SourceIdx,
+        /// When to try again at the earliest.
+        not_before: Time,
+    },
 }

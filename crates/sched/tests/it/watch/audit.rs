@@ -99,9 +99,12 @@ impl Audit {
                     audited.not_before = Some(not_before.max(chosen.plus(audited.terms.shortest_gap)));
                 }
             }
-            Input::Returned { source } => {
+            Input::Returned { source } | Input::PutOff { source, .. } => {
                 if self.land(source) {
                     let audited = self.sources.get_mut(&source).unwrap();
+                    if let Input::PutOff { not_before, .. } = *input {
+                        audited.not_before = audited.not_before.max(Some(not_before));
+                    }
                     audited.is_wanted |= audited.was_wanted;
                     // As if it had never been chosen: what was not asked of anybody counts nowhere.
                     let chosen = self.purse.iter().rposition(|event| event.is_spent_on(source)).unwrap();

@@ -84,8 +84,10 @@ fn settings(per_second: f64, deciding: Deciding) -> Settings {
 }
 
 fn landing(source: SourceIdx, how: u8, now: Time, may_return: Option<()>) -> Input {
-    match how % 4 {
-        0 => Input::Failed { source, not_before: now.plus(Duration::from_secs(u64::from(how) / 8)) },
+    let not_before = now.plus(Duration::from_secs(u64::from(how) / 8));
+    match how % 5 {
+        0 => Input::Failed { source, not_before },
+        4 if may_return.is_some() => Input::PutOff { source, not_before },
         1 if may_return.is_some() => Input::Returned { source },
         2 => Input::Looked { source, seen: changed() },
         _ => Input::Looked { source, seen: Seen::Unchanged },
