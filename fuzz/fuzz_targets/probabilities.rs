@@ -1,19 +1,4 @@
-//! Any bytes are a probabilities file or a clear refusal; what was read can be written and read again.
-#![no_main]
+//! `dunlin_fuzz::probabilities` as a program: under libFuzzer when built by cargo-fuzz, else on the files it is given.
+#![cfg_attr(fuzzing, no_main)]
 
-use dunlin_lab::files::{ProbabilitiesFile, TraceFile};
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|bytes: &[u8]| {
-    match ProbabilitiesFile::read(bytes, "fuzz", 1000) {
-        Ok(file) => {
-            let mut written = Vec::new();
-            file.write(&mut written).expect("writing to memory does not fail");
-            let again = ProbabilitiesFile::read(written.as_slice(), "again", 1000).expect("was accepted");
-            // A source with nothing but zeros is not written, so the two are compared over the same sources.
-            let trace = TraceFile::default().with_sources(&file.sources);
-            assert_eq!(again.join(trace).1, file.probabilities);
-        }
-        Err(error) => assert!(error.to_string().starts_with("fuzz:") && !error.is_environment(), "{error}"),
-    }
-});
+dunlin_fuzz::target!(probabilities);

@@ -1,25 +1,4 @@
-//! Any bytes are a trace file or a clear refusal; what was read can be written and read again, and be cut into
-//! chronons.
-#![no_main]
+//! `dunlin_fuzz::trace` as a program: under libFuzzer when built by cargo-fuzz, else on the files it is given.
+#![cfg_attr(fuzzing, no_main)]
 
-use std::num::NonZeroU32;
-
-use dunlin_lab::files::{Epoch, TraceFile};
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|bytes: &[u8]| {
-    match TraceFile::read(bytes, "fuzz") {
-        Ok(mut file) => {
-            file.warnings.clear();
-            let mut written = Vec::new();
-            file.write(&mut written).expect("writing to memory does not fail");
-            assert_eq!(TraceFile::read(written.as_slice(), "again").expect("was accepted"), file);
-            let chronon_seconds = NonZeroU32::new(60).expect("not zero");
-            let start = file.default_start(chronon_seconds);
-            let chronons = file.default_chronons(start, chronon_seconds);
-            let changes = file.changes(Epoch { start, chronon_seconds, chronons });
-            assert_eq!(changes.n_sources(), file.sources.len());
-        }
-        Err(error) => assert!(error.to_string().starts_with("fuzz:") && !error.is_environment(), "{error}"),
-    }
-});
+dunlin_fuzz::target!(trace);

@@ -108,7 +108,7 @@ fn is_code_path(path: &str) -> bool {
             parts.nth(1).is_some_and(|part| matches!(part, "src" | "tests" | "benches" | "examples"))
         }
         Some("xtask") => parts.next() == Some("src"),
-        Some("fuzz") => parts.next() == Some("fuzz_targets"),
+        Some("fuzz") => parts.next().is_some_and(|part| matches!(part, "src" | "tests" | "fuzz_targets")),
         _ => false,
     }
 }

@@ -45,12 +45,13 @@ impl Burst {
         let mut suspects = suspects_of(since_first, work);
         for suspect in &mut suspects {
             if let Some(before) = self.suspects.iter().find(|before| before.part == suspect.part) {
-                suspect.streak = if before.content == suspect.content { 0 } else { before.streak + 1 };
+                suspect.streak =
+                    if before.content == suspect.content { 0 } else { before.streak.saturating_add(1) };
             }
         }
         let is_back = |before: &Suspect| suspects.iter().all(|now| now.part != before.part);
         let returned = self.suspects.into_iter().filter(|before| before.is_item && is_back(before)).collect();
-        (Self { n_looks: self.n_looks + 1, suspects }, returned)
+        (Self { n_looks: self.n_looks.saturating_add(1), suspects }, returned)
     }
 
     /// The parts that were different every time.

@@ -1,0 +1,66 @@
+//! Two looks at a document: every item is accounted for, the differences make up both texts, and what flickers is
+//! learned within its bounds.
+
+use std::collections::BTreeSet;
+
+use dunlin_extract::detect::compare as compare_items;
+use dunlin_extract::diff::{Piece, unified};
+use dunlin_extract::flicker::CloseLooks;
+use dunlin_extract::{Change, Flicker, Item};
+
+use crate::extract::read;
+
+/// The fingerprints that a [`Flicker`] may hold.
+pub(crate) const MOST_FINGERPRINTS: usize = 1024 + 256;
+
+/// The first byte picks the recipe; `\n---\n` stands between the documents.
+pub fn compare(bytes: &[u8]) {
+    let (choice, rest) = crate::choice(bytes);
+    let (old, new) = crate::halves(rest, b"\n---\n");
+    let (old, new) = (read(choice, old), read(choice, new));
+    accounted_for(&old.items, &new.items);
+    let mut flicker = Flicker::default();
+    for (before, after) in [(&old, &new), (&new, &old), (&old, &new)] {
+        let (next, verdict) = flicker.observe(&before.items, &after.items);
+        let n_told = verdict.reported.len() + verdict.quiet.len();
+        assert_eq!(n_told, compare_items(&before.items, &after.items).changes.len());
+        flicker = next;
+    }
+    // The first document twice: whatever flickers does not do so now, so close looks come to an end.
+    let mut n_looks = 0;
+    loop {
+        let (next, looks) =
+            flicker.look_closely(&old.items, if n_looks == 0 { &new.items } else { &old.items });
+        (flicker, n_looks) = (next, n_looks + 1);
+        if looks == CloseLooks::Over {
+            break;
+        }
+        assert!(n_looks < 100, "close looks without end");
+    }
+    assert!(flicker.n_fingerprints() <= MOST_FINGERPRINTS);
+}
+
+/// Each old item is kept, edited or removed, each new one kept, edited or added; and the words say how.
+fn accounted_for(old: &[Item], new: &[Item]) {
+    let changes = compare_items(old, new).changes;
+    let (mut n_added, mut n_removed) = (0, 0);
+    let mut told = BTreeSet::new();
+    for change in &changes {
+        let (before, after) = match change {
+            Change::Added(item) => ("", item.text.as_str()),
+            Change::Removed(item) => (item.text.as_str(), ""),
+            Change::Edited { old, new } => (old.text.as_str(), new.text.as_str()),
+        };
+        n_added += usize::from(matches!(change, Change::Added(_)));
+        n_removed += usize::from(matches!(change, Change::Removed(_)));
+        assert!(told.insert(std::ptr::from_ref(change.item())), "told twice");
+        let words = change.words();
+        let joined = |left_out: fn(&Piece<'_>) -> bool| -> String {
+            words.iter().filter(|piece| !left_out(piece)).map(|piece| piece.text()).collect()
+        };
+        assert_eq!(joined(|piece| matches!(piece, Piece::Insert(_))), before);
+        assert_eq!(joined(|piece| matches!(piece, Piece::Delete(_))), after);
+        assert_eq!(unified(before, after).is_empty(), before == after);
+    }
+    assert_eq!(old.len() - n_removed, new.len() - n_added, "an item got lost");
+}
