@@ -14,7 +14,9 @@ mod manifest;
 mod names;
 mod opening;
 mod purity;
+mod sections;
 mod size;
+mod sleeping;
 mod tree;
 
 use std::fmt;
@@ -54,10 +56,12 @@ const CHECKS: &[fn(&Tree) -> Vec<Problem>] = &[
     size::check,
     names::check,
     forbidden::check,
+    sleeping::check,
     graph::check,
     layers::check,
     purity::check,
     links::check,
+    sections::check,
 ];
 
 /// Checks the repository at `root` and prints every problem; exit code 1 when there is one.

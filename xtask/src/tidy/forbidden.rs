@@ -1,4 +1,4 @@
-//! Words that may not appear in code: ignored tests, unfinished bodies, sleeping tests, silenced lints.
+//! Words that may not appear in code: ignored tests, unfinished bodies, silenced lints.
 //!
 //! Comments and literals may say them freely. Clippy knows some of these too, but not inside macros, and not on
 //! a machine without clippy.
@@ -10,7 +10,6 @@ use super::tree::{File, Tree};
 struct Rule {
     /// Whether a line of code breaks the rule.
     matches: fn(&str) -> bool,
-    tests_only: bool,
     what: &'static str,
     remedy: &'static str,
 }
@@ -18,28 +17,19 @@ struct Rule {
 const RULES: &[Rule] = &[
     Rule {
         matches: |code| code.contains("#[ignore") || (code.contains("cfg_attr") && code.contains(", ignore")),
-        tests_only: false,
         what: "ignored test",
         remedy: "assert what it does today with a FIXME that says what is wrong, or delete it",
     },
     Rule {
         matches: |code| code.contains("todo!(") || code.contains("unimplemented!("),
-        tests_only: false,
         what: "unfinished code",
         remedy: "finish it, or return an error that says what is not supported",
-    },
-    Rule {
-        matches: |code| code.contains("thread::") && code.contains("sleep"),
-        tests_only: true,
-        what: "a test that sleeps",
-        remedy: "pass the time as an argument, or wait for the event itself",
     },
     Rule {
         matches: |code| {
             let attribute = code.contains("#[allow(") || code.contains("#![allow(");
             attribute || (code.contains("cfg_attr") && code.contains(" allow("))
         },
-        tests_only: false,
         what: "`allow` attribute",
         remedy: "use `expect` with a reason: it complains once it is no longer needed",
     },
@@ -51,20 +41,11 @@ pub(super) fn check(tree: &Tree) -> Vec<Problem> {
 
 fn check_file(file: &File<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
-    let mut in_tests = is_test_file(file.path);
-    let mut after_marker = false;
     for (index, line) in code_only(file.text).lines().enumerate() {
-        // The test module is the last item of a file here, so everything below its first line is test code.
-        in_tests |= after_marker && line.trim_start().starts_with("mod ") && line.ends_with('{');
-        after_marker = line.trim() == "#[cfg(test)]";
-        let broken = RULES.iter().filter(|rule| (in_tests || !rule.tests_only) && (rule.matches)(line));
+        let broken = RULES.iter().filter(|rule| (rule.matches)(line));
         problems.extend(broken.map(|rule| Problem::new(file.path, index + 1, rule.what, rule.remedy)));
     }
     problems
-}
-
-fn is_test_file(path: &str) -> bool {
-    path.split('/').any(|part| part == "tests" || part == "tests.rs")
 }
 
 #[cfg(test)]
@@ -105,16 +86,5 @@ mod tests {
             "xtask/src/a.rs:6: `allow` attribute",
         ];
         assert_eq!(places("xtask/src/a.rs", text), expected);
-    }
-
-    #[test]
-    fn sleeping_fails_in_test_files_and_below_the_test_marker() {
-        let text = "//! x\nuse std::thread::{self, sleep};\n#[cfg(test)]\nmod tests {\n    fn f() { \
-                    std::thread::sleep(d); }\n}\n";
-        assert_eq!(places("crates/lab/src/a.rs", text), ["crates/lab/src/a.rs:5: a test that sleeps"]);
-        let elsewhere = "//! x\n#[cfg(test)]\nmod tests;\nfn f() { std::thread::sleep(d); }\n";
-        assert_eq!(places("crates/lab/src/a.rs", elsewhere), [""; 0]);
-        assert_eq!(places("crates/lab/src/a/tests.rs", text).len(), 2);
-        assert_eq!(places("crates/lab/tests/it/a.rs", text).len(), 2);
     }
 }

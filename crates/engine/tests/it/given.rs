@@ -55,8 +55,14 @@ pub(crate) fn simulation(store: &Arc<SqliteStore>, web: Web, seconds: i64) -> Si
     Simulation::new(store.clone(), settings(), web, at(seconds)).unwrap()
 }
 
+/// No test has more changes than this; a run that does not end would fill the memory.
+const MOST_CHANGES: u32 = 50_000;
+
 pub(crate) fn all_changes(store: &dyn Store) -> Vec<Change> {
-    store.changes(&ChangeQuery { after: Cursor::START, source: None, limit: 1_000_000 }).unwrap()
+    let changes =
+        store.changes(&ChangeQuery { after: Cursor::START, source: None, limit: MOST_CHANGES }).unwrap();
+    assert!(changes.len() < MOST_CHANGES as usize, "more changes than any test makes");
+    changes
 }
 
 /// How many changes there are; their cursors are 1, 2, 3, … without a hole.

@@ -85,8 +85,9 @@ pub(crate) fn page(url: String) -> NewSource {
 
 pub(crate) async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let wait = async {
+        let mut looks = tokio::time::interval(Duration::from_millis(10));
         while !is_so() {
-            tokio::time::sleep(Duration::from_millis(10)).await;
+            looks.tick().await;
         }
     };
     assert!(tokio::time::timeout(Duration::from_mins(1), wait).await.is_ok(), "waited in vain: {what}");

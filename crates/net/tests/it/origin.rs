@@ -143,8 +143,9 @@ async fn play(stream: &mut Stream, step: Step) -> bool {
             false
         }
         Step::Drip(bytes) => {
+            let mut drops = tokio::time::interval(Duration::from_millis(2));
             while stream.write_all(&bytes).await.is_ok() && stream.flush().await.is_ok() {
-                tokio::time::sleep(Duration::from_millis(2)).await;
+                drops.tick().await;
             }
             false
         }

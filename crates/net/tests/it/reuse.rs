@@ -103,9 +103,14 @@ async fn unused_connections_are_closed_after_a_while() {
     let client = local_client(|settings| settings.pool.idle_time = Duration::from_millis(20));
     for _ in 0..2 {
         fetch(&client, &origin.url("/")).await.unwrap();
-        while client.idle_connections() > 0 {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        let closed = async {
+            let mut looks = tokio::time::interval(Duration::from_millis(5));
+            while client.idle_connections() > 0 {
+                looks.tick().await;
+            }
+        };
+        let in_time = tokio::time::timeout(Duration::from_mins(1), closed).await;
+        assert!(in_time.is_ok(), "{} connections are still kept", client.idle_connections());
     }
     assert_eq!(origin.paths().iter().map(|(connection, _)| *connection).collect::<Vec<_>>(), [0, 1]);
 }

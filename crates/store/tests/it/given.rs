@@ -60,7 +60,11 @@ pub(crate) fn message(key: &str) -> NewMessage {
     }
 }
 
-/// Every change of a store, read in pages.
+/// No test stores more changes than this.
+const MOST_CHANGES: usize = 100_000;
+
+/// Every change of a store, read in pages. A store that does not go on from a cursor would fill the memory, so each page
+/// has to begin after the one before it, and there is an end to them.
 pub(crate) fn all_changes(store: &dyn Store) -> Vec<Change> {
     let mut changes: Vec<Change> = Vec::new();
     loop {
@@ -69,7 +73,12 @@ pub(crate) fn all_changes(store: &dyn Store) -> Vec<Change> {
         if page.is_empty() {
             return changes;
         }
+        assert!(
+            page[0].cursor > after && page.is_sorted_by(|a, b| a.cursor < b.cursor),
+            "not after {after:?}"
+        );
         changes.extend(page);
+        assert!(changes.len() <= MOST_CHANGES, "more changes than any test stores");
     }
 }
 

@@ -135,20 +135,24 @@ fn a_reader_sees_one_state_while_others_write() {
     let source = store.add_source(given::source("a")).unwrap();
     std::thread::scope(|scope| {
         // Each capture has two changes: an odd count would be half a capture.
-        scope.spawn(|| {
+        let writer = Arc::new(scope.spawn(|| {
             let captures = (0..300).map(|number| {
                 let mut capture = given::news(source, number, &number.to_be_bytes());
                 capture.changes.push(capture.changes[0].clone());
                 capture
             });
             assert!(store.record_captures(captures.map(Arc::new).collect()).iter().all(Result::is_ok));
-        });
+        }));
         for _ in 0..2 {
-            scope.spawn(|| {
+            let (store, writer) = (&store, Arc::clone(&writer));
+            scope.spawn(move || {
                 let mut seen = 0;
                 while seen < 600 {
-                    let changes = given::all_changes(&store).len();
+                    // Before the look: what is not there once the writer has ended will never be.
+                    let is_over = writer.is_finished();
+                    let changes = given::all_changes(store).len();
                     assert!(changes >= seen && changes.is_multiple_of(2), "{changes} after {seen}");
+                    assert!(!is_over || changes == 600, "{changes} when all is written");
                     seen = changes;
                 }
             });
