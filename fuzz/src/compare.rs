@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use dunlin_extract::detect::compare as compare_items;
 use dunlin_extract::diff::{Piece, unified};
 use dunlin_extract::flicker::CloseLooks;
-use dunlin_extract::{Change, Flicker, Item};
+use dunlin_extract::{Change, Flicker, Item, Work};
 
 use crate::extract::read;
 
@@ -27,10 +27,10 @@ pub fn compare(bytes: &[u8]) {
         flicker = next;
     }
     // The first document twice: whatever flickers does not do so now, so close looks come to an end.
-    let mut n_looks = 0;
+    let (mut n_looks, work) = (0, Work::default());
     loop {
         let (next, looks) =
-            flicker.look_closely(&old.items, if n_looks == 0 { &new.items } else { &old.items });
+            flicker.look_closely(&old.items, if n_looks == 0 { &new.items } else { &old.items }, &work);
         (flicker, n_looks) = (next, n_looks + 1);
         if looks == CloseLooks::Over {
             break;
@@ -44,6 +44,7 @@ pub fn compare(bytes: &[u8]) {
 fn accounted_for(old: &[Item], new: &[Item]) {
     let changes = compare_items(old, new).changes;
     let (mut n_added, mut n_removed) = (0, 0);
+    let work = Work::default();
     let mut told = BTreeSet::new();
     for change in &changes {
         let (before, after) = match change {
@@ -54,7 +55,7 @@ fn accounted_for(old: &[Item], new: &[Item]) {
         n_added += usize::from(matches!(change, Change::Added(_)));
         n_removed += usize::from(matches!(change, Change::Removed(_)));
         assert!(told.insert(std::ptr::from_ref(change.item())), "told twice");
-        let words = change.words();
+        let words = change.words(&work);
         let joined = |left_out: fn(&Piece<'_>) -> bool| -> String {
             words.iter().filter(|piece| !left_out(piece)).map(|piece| piece.text()).collect()
         };

@@ -7,8 +7,14 @@ use dunlin_extract::recipe::{NoiseRules, Recipe};
 use dunlin_extract::{Document, Extractor, Input, Limits, detect};
 
 /// Small, so that short inputs reach them.
-pub(crate) const LIMITS: Limits =
-    Limits { max_bytes: 1 << 16, max_items: 50, max_item_text: 1000, max_depth: 64, max_elements: 5000 };
+pub(crate) const LIMITS: Limits = Limits {
+    max_bytes: 1 << 16,
+    max_items: 50,
+    max_item_text: 1000,
+    max_depth: 64,
+    max_elements: 5000,
+    max_steps: 200_000,
+};
 
 static EXTRACTORS: LazyLock<Vec<Extractor>> = LazyLock::new(|| {
     let noise = NoiseRules {

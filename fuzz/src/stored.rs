@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use dunlin_core::Time;
-use dunlin_extract::Flicker;
+use dunlin_extract::{Flicker, Work};
 use dunlin_sched::model::{Known, Look, Model, Seen};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -47,7 +47,7 @@ fn foresees(model: &Model, now: Time) {
 fn flicker(bytes: &[u8]) {
     let Some(flicker) = read::<Flicker>(bytes) else { return };
     assert!(flicker.n_fingerprints() <= MOST_FINGERPRINTS);
-    let (closely, _) = flicker.clone().look_closely(&[], &[]);
+    let (closely, _) = flicker.clone().look_closely(&[], &[], &Work::default());
     assert!(closely.n_fingerprints() <= MOST_FINGERPRINTS);
     let (next, verdict) = flicker.observe(&[], &[]);
     assert!(verdict.reported.is_empty() && verdict.quiet.is_empty());

@@ -61,7 +61,10 @@ impl Compared {
         ShownDifference {
             version: self.new.version.id.0,
             against: self.old.as_ref().map(|old| old.version.id.0),
-            pieces: words(self.old_text(), &self.new.text, &Work::default()).into_iter().map(Into::into).collect(),
+            pieces: words(self.old_text(), &self.new.text, &Work::default())
+                .into_iter()
+                .map(Into::into)
+                .collect(),
         }
     }
 

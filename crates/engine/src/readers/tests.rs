@@ -20,7 +20,7 @@ fn held() -> (Sender<u32>, impl FnOnce() -> u32 + Send + 'static) {
 async fn until(mut is_so: impl FnMut() -> bool) {
     let wait = async {
         while !is_so() {
-            tokio::time::sleep(Duration::from_millis(1)).await;
+            tokio::task::yield_now().await;
         }
     };
     assert!(timeout(LONG, wait).await.is_ok(), "waited in vain");
