@@ -67,6 +67,7 @@ pub(crate) struct Config {
     pub(crate) reading: Duration,
     /// How long stopping waits for looks under way.
     pub(crate) stop_within: Duration,
+    pub(crate) recall_bytes: usize,
     pub(crate) retention: Keep,
     pub(crate) life: Life,
     pub(crate) urgency: Urgency,
@@ -121,6 +122,7 @@ impl Default for Config {
             in_flight: net.pool.in_flight,
             reading: engine.reading_time,
             stop_within: engine.stop_within,
+            recall_bytes: engine.recall_bytes,
             retention: Keep::default(),
             life: Life::Overwrite,
             urgency: Urgency::Uniform,
@@ -139,6 +141,7 @@ impl Config {
             host_budget: self.host_budget.map(|per_second| Pace { per_second }),
             politeness: self.politeness,
             in_flight: u32::try_from(self.in_flight).unwrap_or(u32::MAX),
+            recall_bytes: self.recall_bytes,
             strategy: match self.strategy {
                 Strategy::Learned => watch::Strategy::Learned,
                 Strategy::RoundRobin => watch::Strategy::RoundRobin,

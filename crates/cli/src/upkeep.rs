@@ -2,8 +2,10 @@
 //! removed is what the retention settings say.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
+use dunlin_engine::ageing::Ages;
 use dunlin_store::{Depth, SqliteStore, Statistics, Store};
 
 use crate::backend::DirectoryArgs;
@@ -18,9 +20,18 @@ pub(crate) enum StoreCommand {
     /// Copy the database to a new file; also beside a running service
     Backup(Backup),
     /// Remove what is older than the retention settings keep; a running service does this itself
-    Prune(DirectoryArgs),
+    Prune(Prune),
     /// Give free space back to the disk; not while a service runs
     Compact(DirectoryArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Prune {
+    /// Believe the clock even if it is far ahead of when the service last ran
+    #[arg(long)]
+    trust_clock: bool,
+    #[command(flatten)]
+    directory: DirectoryArgs,
 }
 
 #[derive(Debug, Args)]
@@ -39,9 +50,18 @@ impl StoreCommand {
                 to_read(directory)?.back_up(file)?;
                 print_line(&format!("{}: written", file.display()))
             }
-            Self::Prune(directory) => {
+            Self::Prune(Prune { trust_clock, directory }) => {
                 let config = directory.configuration()?.config;
-                let pruned = SqliteStore::open(&config.data)?.prune(config.retention.at(moments::now()))?;
+                let (store, now) = (SqliteStore::open(&config.data)?, moments::now());
+                let doubt = Ages::read(&store)?.reckon(now, Duration::ZERO).doubt;
+                if let Some(ahead) = doubt.filter(|_| !trust_clock) {
+                    let days = ahead.as_secs() / 86_400;
+                    return Err(Failure::No(format!(
+                        "the clock is {days} days ahead of when the service last ran, so nothing was removed (set the \
+                         clock if it is wrong; if it is right, add --trust-clock)"
+                    )));
+                }
+                let pruned = store.prune(config.retention.at(now))?;
                 print_line(&format!(
                     "removed: {} versions, {} changes, {} observations, {} decisions, {} items",
                     pruned.versions, pruned.changes, pruned.observations, pruned.decisions, pruned.items

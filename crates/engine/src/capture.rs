@@ -23,16 +23,18 @@ use dunlin_store::{Capture, ContentHash, Health, Outcome, ProbeId, SourceId};
 use url::Url;
 
 use crate::memory::{LookNote, flicker_note};
-use crate::recipe::Checked;
+use crate::recipe::Target;
 use crate::{Error, Settings};
 
 /// A probe that is to be made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Errand {
     /// Under this number.
     pub probe: ProbeId,
     /// Of which source.
     pub source: SourceId,
+    /// Where it is, as far as control knows.
+    pub url: Arc<Url>,
     /// When it was last looked at with success.
     pub last_look: Option<Time>,
 }
@@ -44,8 +46,8 @@ pub struct Job {
     pub source: SourceId,
     /// Which probe.
     pub probe: ProbeId,
-    /// What its user said about it.
-    pub checked: Arc<Checked>,
+    /// Where it is and how to read it.
+    pub target: Target,
     /// What the last look left.
     pub look: LookNote,
     /// What is known of its flicker.
@@ -60,8 +62,8 @@ const CLOSE: Duration = Duration::from_secs(15);
 impl Job {
     /// A probe of a source, with what is stored of the look before and of its flicker.
     pub fn new(
-        errand: Errand,
-        checked: Arc<Checked>,
+        errand: &Errand,
+        target: Target,
         mut look: LookNote,
         flicker: Flicker,
         settings: &Settings,
@@ -71,12 +73,12 @@ impl Job {
         if look.confirming.is_none() {
             look.last_look = errand.last_look.or(look.last_look);
         }
-        Self { source: errand.source, probe: errand.probe, checked, look, flicker, close }
+        Self { source: errand.source, probe: errand.probe, target, look, flicker, close }
     }
 
     /// What to ask the server for.
     pub fn request(&self) -> Result<Request, Error> {
-        let request = self.checked.request()?;
+        let request = self.target.request()?;
         // Without something to compare with, "not changed" would be an answer without content.
         let is_first = !self.look.has_baseline();
         Ok(if is_first { request } else { request.unless(self.look.validators.clone()) })

@@ -460,9 +460,8 @@ impl Control {
 
     /// Hands all that is not written of the journal to the writer.
     fn flush_journal(&mut self, now: Time, commands: &mut Vec<Command>) {
-        let mut rows = crate::journal::rows_of(now, &std::mem::take(&mut self.journal.entries));
-        rows.extend(crate::journal::rows_of(now, self.watch.entries()));
-        self.watch.clear_entries();
+        let mut rows = crate::journal::rows_of(now, std::mem::take(&mut self.journal.entries));
+        rows.extend(crate::journal::rows_of(now, self.watch.take_entries()));
         rows.append(&mut self.journal.rows);
         self.journal.n_new = 0;
         self.journal.batch_at = Some(now);

@@ -188,6 +188,8 @@ pub struct Figures {
     pub bytes: u64,
     /// Attempts to write that the store refused.
     pub store_failures: u64,
+    /// Captures stored: probes that are done, whatever came of them.
+    pub captures: u64,
     /// Captures that could not be stored at all.
     pub lost_captures: u64,
     /// Sources known.

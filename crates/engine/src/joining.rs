@@ -47,7 +47,7 @@ pub enum Plan {
 #[derive(Debug, Clone)]
 pub struct Known {
     /// Where it is.
-    pub url: Url,
+    pub url: Arc<Url>,
     /// What its changes are worth.
     pub value: ValueModel,
     /// Never look again sooner than this.
@@ -56,6 +56,8 @@ pub struct Known {
     pub longest_gap: Duration,
     /// What is known of how it changes.
     pub model: Model,
+    /// Whether some of that is in no note: learned again from looks of a run that ended suddenly.
+    pub is_unnoted: bool,
     /// The last look that worked.
     pub last_look: Option<Time>,
     /// Not to be looked at before this time.
@@ -78,13 +80,15 @@ impl Joining {
             Err(error) => return Ok(Self { id, state, plan: Plan::LeaveOut { reason: error.to_string() } }),
         };
         let mut memory = Memory::load(store, source.id, &source.spec, settings.prior)?;
+        let noted = memory.look.last_look;
         unnoted.of(id).for_each(|at| memory.catch_up(at));
         let known = Box::new(Known {
-            url: Arc::unwrap_or_clone(checked.url),
+            url: checked.target.url,
             value: checked.value,
             shortest_gap: checked.shortest_gap,
             longest_gap: checked.longest_gap,
             model: memory.model,
+            is_unnoted: memory.look.last_look != noted,
             last_look: memory.look.last_look,
             not_before: memory.look.not_before,
             failures: memory.look.failures,

@@ -3,7 +3,7 @@
 
 use dunlin_core::Time;
 use dunlin_sched::watch::journal::Entry;
-use dunlin_sched::watch::{Choice, Reason};
+use dunlin_sched::watch::{Choice, Input, Reason};
 use dunlin_store::{Decision, DecisionId, DecisionQuery, NewDecision, ProbeId, SourceId, Store};
 use serde::{Deserialize, Serialize};
 
@@ -11,10 +11,9 @@ use crate::Error;
 
 /// The reason of rows that hold a batch of entries.
 const ENTRIES: &str = "entries";
-/// The first byte of a batch: the form of what follows.
-const FORM: u8 = 1;
-/// The most bytes that the figures of a probe take.
-const MOST_FIGURES: usize = 26;
+/// The first byte of a batch: the form of what follows. In the first one, times were whole.
+const WHOLE_TIMES: u8 = 1;
+const FORM: u8 = 2;
 /// Entries in one row; a row is read as a whole.
 const BATCH: usize = 256;
 /// Rows read at a time.
@@ -35,7 +34,25 @@ impl ProbeFigures {
     /// Reads the figures of a row about a source.
     pub fn read(decision: &NewDecision) -> Option<Self> {
         decision.source?;
-        postcard::from_bytes(&decision.figures).ok()
+        let Ok(figures) = <[u8; 16]>::try_from(decision.figures.as_slice()) else {
+            // Earlier releases wrote more bytes than that.
+            return postcard::from_bytes(&decision.figures).ok();
+        };
+        let [probe, worths] = *figures.as_chunks::<8>().0.as_array()?;
+        let [value, price] = *worths.as_chunks::<4>().0.as_array()?;
+        Some(Self {
+            probe: ProbeId(u64::from_le_bytes(probe)),
+            value: f32::from_le_bytes(value).into(),
+            price: f32::from_le_bytes(price).into(),
+        })
+    }
+
+    /// The same number of bytes for each, so that the store finds what they have in common. Seven digits of what a look
+    /// was worth are enough for people; a replay reckons it anew.
+    fn write(self) -> Vec<u8> {
+        let Self { probe, value, price } = self;
+        let worths = [value as f32, price as f32].map(f32::to_le_bytes);
+        [probe.0.to_le_bytes().as_slice(), worths.as_flattened()].concat()
     }
 }
 
@@ -63,17 +80,52 @@ pub(crate) fn row_of(at: Time, source: SourceId, probe: ProbeId, choice: &Choice
         at,
         source: Some(source),
         reason: reason_word(choice.reason).into(),
-        figures: postcard::to_extend(&figures, Vec::with_capacity(MOST_FIGURES)).unwrap_or_default(),
+        figures: figures.write(),
     }
 }
 
 /// The rows of a batch of entries.
-pub(crate) fn rows_of(at: Time, entries: &[Entry]) -> Vec<NewDecision> {
-    let row = |batch: &[Entry]| {
+pub(crate) fn rows_of(at: Time, mut entries: Vec<Entry>) -> Vec<NewDecision> {
+    let row = |batch: &mut [Entry]| {
+        let mut before = Time::from_micros(0);
+        for (when, reckoned) in batch.iter_mut().filter_map(times) {
+            let this = *when;
+            *when = moved(this, before, i64::wrapping_sub);
+            if let Some(reckoned) = reckoned {
+                *reckoned = moved(*reckoned, this, i64::wrapping_sub);
+            }
+            before = this;
+        }
         let figures = postcard::to_extend(batch, vec![FORM]).ok()?;
         Some(NewDecision { at, source: None, reason: ENTRIES.into(), figures })
     };
-    entries.chunks(BATCH).filter_map(row).collect()
+    entries.chunks_mut(BATCH).filter_map(row).collect()
+}
+
+/// Times as they were before they were written as what they are after one another.
+fn whole_times(entries: &mut [Entry]) {
+    let mut before = Time::from_micros(0);
+    for (when, reckoned) in entries.iter_mut().filter_map(times) {
+        *when = moved(*when, before, i64::wrapping_add);
+        if let Some(reckoned) = reckoned {
+            *reckoned = moved(*reckoned, *when, i64::wrapping_add);
+        }
+        before = *when;
+    }
+}
+
+/// When an entry happened, and a time that was reckoned from then, for those that come with every probe.
+const fn times(entry: &mut Entry) -> Option<(&mut Time, Option<&mut Time>)> {
+    match entry {
+        Entry::Began(_) => None,
+        Entry::Told { at, input: Input::Held { until, .. } } => Some((at, Some(until))),
+        Entry::Told { at, input: Input::Failed { not_before, .. } } => Some((at, Some(not_before))),
+        Entry::Told { at, .. } | Entry::Quiet { first: at, .. } | Entry::Chose { at, .. } => Some((at, None)),
+    }
+}
+
+fn moved(time: Time, by: Time, way: impl Fn(i64, i64) -> i64) -> Time {
+    Time::from_micros(way(time.micros(), by.micros()))
 }
 
 /// Reads what swayed decisions from `since` on, in order, to be given to
@@ -93,8 +145,13 @@ fn unpack(row: &Decision) -> Vec<Result<Entry, Error>> {
     }
     let wrong = |reason: String| vec![Err(Error::Journal { row: row.id.0, reason })];
     match row.decision.figures.split_first() {
-        Some((&FORM, rest)) => match postcard::from_bytes::<Vec<Entry>>(rest) {
-            Ok(entries) => entries.into_iter().map(Ok).collect(),
+        Some((form @ (&WHOLE_TIMES | &FORM), rest)) => match postcard::from_bytes::<Vec<Entry>>(rest) {
+            Ok(mut entries) => {
+                if *form == FORM {
+                    whole_times(&mut entries);
+                }
+                entries.into_iter().map(Ok).collect()
+            }
             Err(error) => wrong(error.to_string()),
         },
         _ => wrong("its form is not known".to_owned()),
@@ -131,6 +188,93 @@ impl Iterator for Rows<'_> {
                 self.is_over = true;
                 Some(Err(error.into()))
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use dunlin_core::SourceIdx;
+    use dunlin_sched::model::Seen;
+    use dunlin_sched::watch::HostIdx;
+
+    use super::*;
+
+    #[test]
+    fn entries_come_back_as_they_were_whichever_release_wrote_them() {
+        let at = |seconds: i64| Time::from_seconds(1_700_000_000 + seconds);
+        let told = |seconds, input| Entry::Told { at: at(seconds), input };
+        let entries = vec![
+            told(1, Input::Wanted { source: SourceIdx(1) }),
+            Entry::Chose { at: at(2), room: 3, sources: vec![SourceIdx(1)] },
+            told(3, Input::Held { host: HostIdx(1), until: at(5) }),
+            // Behind the one before, by a clock that was set back.
+            told(-100, Input::Failed { source: SourceIdx(1), not_before: at(900) }),
+            Entry::Quiet { first: at(4), step: Duration::from_secs(1), count: 9, room: 3 },
+            told(5, Input::Held { host: HostIdx(1), until: Time::from_micros(i64::MAX) }),
+        ];
+        let read = |row: NewDecision| -> Vec<Entry> {
+            unpack(&Decision { id: DecisionId(1), decision: row }).into_iter().map(Result::unwrap).collect()
+        };
+        let mut new = rows_of(at(9), entries.clone());
+        assert_eq!(read(new.remove(0)), entries);
+        let figures = postcard::to_extend(&entries, vec![WHOLE_TIMES]).unwrap();
+        let old = NewDecision { at: at(9), source: None, reason: ENTRIES.into(), figures };
+        assert_eq!(read(old), entries);
+    }
+
+    /// As control writes it when a thousand sources on a hundred hosts are looked at, a hundred in a second.
+    #[test]
+    fn a_probe_takes_few_bytes_of_the_journal() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = dunlin_store::SqliteStore::open(directory.path()).unwrap();
+        let (mut entries, mut rows) = (Vec::new(), Vec::new());
+        let scattered = |number: u64| number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+        for number in 0..2000_u64 {
+            let source = scattered(number) % 1000;
+            let micros = 1_700_000_000_000_000 + number * 10_000 + scattered(number) % 5000;
+            let at = Time::from_micros(micros.cast_signed());
+            let choice = Choice {
+                source: SourceIdx(source as u32),
+                reason: Reason::Worth,
+                value: 1.0 + scattered(number) as f64 * 1e-9,
+                price: 0.75,
+            };
+            rows.push(row_of(at, SourceId(source.cast_signed() + 1), ProbeId((7 << 60) + number), &choice));
+            let (source, host) = (choice.source, HostIdx(choice.source.0 % 100));
+            entries.push(Entry::Chose { at, room: 64, sources: vec![source] });
+            let answered = at.plus(Duration::from_micros(80_000 + scattered(number + 1) % 40_000));
+            let until = answered.plus(Duration::from_secs(2));
+            entries.push(Entry::Told { at: answered, input: Input::Held { host, until } });
+            let seen = Seen::Unchanged;
+            entries.push(Entry::Told { at: answered, input: Input::Looked { source, seen } });
+        }
+        rows.extend(rows_of(Time::from_seconds(1_700_000_020), entries));
+        store.append_decisions(&rows).unwrap();
+        let n_bytes = store.statistics().unwrap().decision_bytes / 2000;
+        assert!(n_bytes <= 45, "{n_bytes} bytes for each");
+        assert_eq!(read(&store, None).count(), 6000);
+    }
+
+    #[test]
+    fn figures_come_back_to_seven_digits_whichever_release_wrote_them() {
+        let row = |figures| NewDecision {
+            at: Time::from_seconds(1),
+            source: Some(SourceId(1)),
+            reason: "worth".into(),
+            figures,
+        };
+        let written = ProbeFigures { probe: ProbeId(u64::MAX - 1), value: 0.125, price: 1.0 / 3.0 };
+        let new = ProbeFigures::read(&row(written.write())).unwrap();
+        assert_eq!((new.probe, new.value), (written.probe, written.value));
+        assert!((new.price - written.price).abs() < 1e-7 * written.price);
+        let unreckoned = ProbeFigures { value: f64::MAX, ..written };
+        assert_eq!(reckoned(ProbeFigures::read(&row(unreckoned.write())).unwrap().value), None);
+        for probe in [ProbeId(1), written.probe] {
+            let old = ProbeFigures { probe, ..written };
+            assert_eq!(ProbeFigures::read(&row(postcard::to_allocvec(&old).unwrap())), Some(old));
         }
     }
 }

@@ -7,11 +7,13 @@
 //! - [`capture`]: what a probe brought, as a function from what was remembered and fetched to what to store;
 //! - [`simulated`]: the same control and the same capture over virtual time and a simulated web;
 //! - [`Readers`]: threads with a deadline, for work on what strangers wrote;
+//! - [`ageing`]: from which time on what is stored is too old to be kept;
 //! - [`journal`]: everything that swayed a decision, read back to be replayed.
 //!
 //! Invariant: nothing is told that is not first written. A source is not looked at again before the last look at it
 //! is in the store, and the newest cursor is told after the commit.
 
+pub mod ageing;
 mod by_id;
 pub mod capture;
 pub mod control;

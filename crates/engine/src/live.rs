@@ -5,6 +5,7 @@
 //! Decides nothing itself: every decision is in [`crate::control`].
 
 mod fetching;
+mod preparing;
 mod recent;
 mod tasks;
 mod writer;
@@ -22,9 +23,11 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior};
 
-use self::fetching::{Done, Fetch, Fetching};
+use self::fetching::{Basis, Done, Fetch, Fetching};
+use self::preparing::{Preparing, Ready};
 use self::recent::Recent;
 use self::tasks::Tasks;
+use crate::ageing::{Ages, Reckoned};
 use crate::control::{Command, Control, Event, Write};
 use crate::handle::{Ask, Handle, Published, stored_budget, wall_clock};
 use crate::joining::{has_been_used, load_all};
@@ -114,11 +117,31 @@ fn load(store: &dyn Store, settings: &Arc<Settings>) -> Result<(Control, Cursor)
 
 /// Removes what is too old, at the start and now and then: a service that is often restarted must not keep everything.
 async fn keep_up(handle: Handle) {
+    let begun = Instant::now();
+    let mut ages = None;
     loop {
-        let (store, keep) = (Arc::clone(&handle.store), handle.settings.keep);
-        let pruned = tokio::task::spawn_blocking(move || store.prune(keep.at(wall_clock()))).await;
-        if let Ok(Err(error)) = pruned {
-            tracing::warn!(%error, "old things could not be removed from the store");
+        let (store, keep, run_for) = (Arc::clone(&handle.store), handle.settings.keep, begun.elapsed());
+        let pruning = tokio::task::spawn_blocking(move || {
+            let mut known = match ages {
+                Some(known) => known,
+                None => Ages::read(&*store)?,
+            };
+            let (_, reckoned) = known.prune(&*store, keep, wall_clock(), run_for)?;
+            Ok::<_, Error>((known, reckoned))
+        });
+        match pruning.await {
+            Ok(Ok((known, Reckoned { doubt, .. }))) => {
+                ages = Some(known);
+                if let Some(ahead) = doubt {
+                    tracing::warn!(
+                        days = ahead.as_secs() / 86_400,
+                        "the clock is far ahead of when the service last ran; if that is so for a day, what is old by \
+                         it will be removed (set the clock if it is wrong)"
+                    );
+                }
+            }
+            Ok(Err(error)) => tracing::warn!(%error, "old things could not be removed from the store"),
+            Err(_) => tracing::error!("removing old things from the store has failed, and ends"),
         }
         tokio::time::sleep(PRUNE_EVERY).await;
     }
@@ -130,6 +153,8 @@ struct Running {
     settings: Arc<Settings>,
     tasks: Tasks<Fetching>,
     recent: Recent,
+    /// Probes of sources that are not among those.
+    preparing: Preparing,
     /// What the writer has no room for yet.
     unsent: VecDeque<Write>,
     to_write: Option<mpsc::Sender<Write>>,
@@ -154,8 +179,9 @@ impl Running {
         Self {
             control,
             tasks: Tasks::new(fetching, settings.in_flight as usize),
+            recent: Recent::new(settings.recall_bytes, capacity),
+            preparing: Preparing::new(Arc::clone(&handle.store), Arc::clone(&settings)),
             settings,
-            recent: Recent::default(),
             unsent: VecDeque::new(),
             to_write: Some(to_write),
             written,
@@ -187,6 +213,10 @@ impl Running {
                     let now = wall_clock();
                     ended.drain(..).for_each(|done| self.task_ended(now, done));
                 }
+                Some(ready) = self.preparing.ended() => {
+                    let now = wall_clock();
+                    ready.into_iter().for_each(|ready| self.begin(now, ready));
+                }
                 Some(ask) = asked.recv(), if give_up_at.is_none() => self.answer(ask),
                 _ = &mut stopped, if give_up_at.is_none() => {
                     give_up_at = Some(Instant::now() + self.settings.stop_within);
@@ -194,6 +224,7 @@ impl Running {
                     asked.close();
                 }
             }
+            self.preparing.begin();
             self.send_writes();
             self.publish();
             let is_idle = self.control.n_under_way() == 0 && self.unsent.is_empty();
@@ -245,11 +276,23 @@ impl Running {
     fn execute(&mut self, command: Command) {
         match command {
             Command::Write(write) => self.unsent.push_back(write),
-            Command::Probe { errand, leg } => {
-                let recalled = self.recent.take(errand.source, errand.probe);
-                self.tasks.begin(Fetch::Probe { errand, leg, recalled });
-            }
+            Command::Probe { errand, leg } => match self.recent.take(errand.source, errand.probe) {
+                Some(kept) => {
+                    self.tasks.begin(Fetch::Probe { errand, leg, basis: Basis::Recalled(kept) });
+                }
+                None => self.preparing.push(errand, leg),
+            },
             Command::FetchRobots { url } => self.tasks.begin(Fetch::Robots(url)),
+        }
+    }
+
+    /// Fetches what is prepared.
+    fn begin(&mut self, now: Time, ready: Ready) {
+        match ready {
+            Ready::Job { errand, leg, job } => {
+                self.tasks.begin(Fetch::Probe { errand, leg, basis: Basis::Read(job) });
+            }
+            Ready::Event(event) => self.take(now, event),
         }
     }
 
@@ -312,7 +355,7 @@ impl Running {
 
     /// Abandons what is still under way and writes the rest, as long as that takes no longer than agreed.
     async fn finish(mut self, give_up_at: Instant) -> Result<(), Error> {
-        let abandoned = self.tasks.len();
+        let abandoned = self.tasks.len() + self.preparing.len();
         self.tasks.abandon();
         let mut commands = Vec::new();
         self.control.flush(wall_clock(), &mut commands);

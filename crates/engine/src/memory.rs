@@ -7,7 +7,7 @@ use dunlin_core::Time;
 use dunlin_extract::{Flicker, Item};
 use dunlin_net::Validators;
 use dunlin_sched::model::{Look, Model, Prior, Seen};
-use dunlin_store::{ContentHash, ItemScope, NewItem, NewSource, Note, SourceId, Store};
+use dunlin_store::{ContentHash, ItemScope, NewItem, NewSource, Note, ProbeBasis, SourceId, Store};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -52,7 +52,11 @@ impl LookNote {
 
 /// A number that is another one for every address, kind and recipe.
 pub fn spec_of(source: &NewSource) -> u64 {
-    let text = format!("{}\n{}\n{}", source.url, source.kind, source.recipe);
+    spec_of_words(&source.url, &source.kind, &source.recipe)
+}
+
+fn spec_of_words(url: &str, kind: &str, recipe: &str) -> u64 {
+    let text = format!("{url}\n{kind}\n{recipe}");
     let ContentHash(hash) = ContentHash::of(text.as_bytes());
     hash.iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
@@ -66,13 +70,11 @@ pub struct Learned {
     pub model: Model,
 }
 
-/// All notes about a source.
+/// What is remembered about a source while it waits.
 #[derive(Debug, Clone)]
 pub struct Memory {
     /// What the last look left.
     pub look: LookNote,
-    /// What is known of its flicker.
-    pub flicker: Flicker,
     /// What is known of how it changes.
     pub model: Model,
 }
@@ -88,11 +90,7 @@ impl Memory {
         let spec = spec_of(source);
         let notes = store.notes(id)?;
         let look = decode::<LookNote>(&notes, LOOK, FORM).filter(|look| look.spec == spec);
-        let fresh = Self {
-            look: LookNote { spec, ..LookNote::default() },
-            flicker: Flicker::default(),
-            model: Model::new(prior),
-        };
+        let fresh = Self { look: LookNote { spec, ..LookNote::default() }, model: Model::new(prior) };
         Ok(match look {
             None => fresh,
             Some(look) => {
@@ -100,7 +98,6 @@ impl Memory {
                 let last_look = look.last_look.max(learned.as_ref().and_then(|learned| learned.last_look));
                 Self {
                     look: LookNote { last_look, ..look },
-                    flicker: decode(&notes, FLICKER, FORM).unwrap_or(fresh.flicker),
                     model: learned.map_or(fresh.model, |learned| learned.model),
                 }
             }
@@ -114,6 +111,19 @@ impl Memory {
             self.model.observe(&Look { since, at, seen: Seen::Unchanged });
             self.look.last_look = Some(at);
         }
+    }
+}
+
+/// The names of the notes that a probe begins with.
+pub(crate) const LEFT_BY_LOOKS: [&str; 2] = [LOOK, FLICKER];
+
+/// What a probe begins with: what the last look left, and what is known of the flicker. As if new where that is about
+/// another address or recipe.
+pub(crate) fn left_by_looks(basis: &ProbeBasis) -> (LookNote, Flicker) {
+    let spec = spec_of_words(&basis.url, &basis.kind, &basis.recipe);
+    match decode::<LookNote>(&basis.notes, LOOK, FORM).filter(|look| look.spec == spec) {
+        Some(look) => (look, decode(&basis.notes, FLICKER, FORM).unwrap_or_default()),
+        None => (LookNote { spec, ..LookNote::default() }, Flicker::default()),
     }
 }
 

@@ -1,23 +1,31 @@
 //! The parts of a probe that touch the store, on whatever thread the driver runs them. The same for both drivers.
 
-use std::sync::Arc;
-
 use dunlin_core::{Fault, Time};
 use dunlin_net::Fetched;
-use dunlin_store::Store;
+use dunlin_store::{ProbeBasis, SourceId, Store};
 
 use crate::capture::{self, Body, Errand, Failure, Job, Previous, Step, Taken};
-use crate::memory::{self, Memory};
-use crate::recipe::understand;
+use crate::memory;
+use crate::recipe::Recipes;
 use crate::{Error, Settings};
 
-/// Reads what a probe needs: the source, and what the last look left.
-pub(crate) fn prepare(store: &dyn Store, settings: &Settings, errand: Errand) -> Result<Job, Error> {
-    let id = errand.source;
-    let source = store.source(id)?.ok_or(Error::NoSuchSource(id))?;
-    let memory = Memory::load(store, id, &source.spec, settings.prior)?;
-    let checked = Arc::new(understand(&source.spec, settings)?);
-    Ok(Job::new(errand, checked, memory.look, memory.flicker, settings))
+/// Reads what probes need: the words of each source, and what its last look left. One call of the store serves all; an
+/// error means that the store could not be read.
+pub(crate) fn prepare(
+    store: &dyn Store,
+    settings: &Settings,
+    recipes: &mut Recipes,
+    errands: &[Errand],
+) -> Result<Vec<Result<Job, Error>>, Error> {
+    let sources: Vec<SourceId> = errands.iter().map(|errand| errand.source).collect();
+    let stored = store.probe_bases(&sources, &memory::LEFT_BY_LOOKS)?;
+    let job = |(errand, basis): (&Errand, Option<ProbeBasis>)| {
+        let basis = basis.ok_or(Error::NoSuchSource(errand.source))?;
+        let target = recipes.target(&basis)?;
+        let (look, flicker) = memory::left_by_looks(&basis);
+        Ok(Job::new(errand, target, look, flicker, settings))
+    };
+    Ok(errands.iter().zip(stored).map(job).collect())
 }
 
 /// Makes of an answer what is to be stored and learned.
@@ -42,7 +50,7 @@ pub(crate) fn read(
     fetched: &Fetched,
     at: Time,
 ) -> Result<Taken, Error> {
-    let extractor = match job.checked.extractor(settings.extraction) {
+    let extractor = match job.target.extractor(settings.extraction) {
         Ok(extractor) => extractor,
         Err(error) => return Ok(capture::given_up(&job, Failure::new(Fault::User, error.to_string()), at)),
     };

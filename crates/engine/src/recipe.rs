@@ -3,7 +3,7 @@
 //! Invariant: a source that passes [`check`] can be watched: its URL may be fetched, its recipe can be used, and its
 //! life, urgency and weight mean something.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use dunlin_extract::recipe::{NoiseRules, Recipe};
 use dunlin_extract::{Extractor, Limits};
 use dunlin_net::{Request, ShownUrl};
 use dunlin_sched::value::{Life, ValueModel};
-use dunlin_store::{NewSource, SourceEdit};
+use dunlin_store::{NewSource, ProbeBasis, SourceEdit};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -86,13 +86,20 @@ impl fmt::Debug for SourceRecipe {
     }
 }
 
+/// Where a source is and how to read it: all that a probe needs of its user's words.
+#[derive(Debug, Clone)]
+pub struct Target {
+    /// Where it is.
+    pub url: Arc<Url>,
+    /// How to read it. Shared, since many sources are read in the same way.
+    pub recipe: Arc<SourceRecipe>,
+}
+
 /// A source whose words have been understood.
 #[derive(Debug, Clone)]
 pub struct Checked {
-    /// Where it is.
-    pub url: Arc<Url>,
-    /// How to read it.
-    pub recipe: SourceRecipe,
+    /// Where it is and how to read it.
+    pub target: Target,
     /// What its changes are worth.
     pub value: ValueModel,
     /// Never look again sooner than this.
@@ -113,10 +120,11 @@ const MAX_HEADER_BYTES: usize = 16 << 10;
 /// Understands a source, or says which part of it makes no sense and what to write instead.
 pub fn check(source: &NewSource, settings: &Settings) -> Result<Checked, Error> {
     let checked = understand(source, settings)?;
-    let refused = |refusal| dunlin_net::Error::Refused { url: ShownUrl::of(&checked.url), refusal, hops: 0 };
-    settings.network.guard.check_url(&checked.url).map_err(|refusal| Error::Url(refused(refusal)))?;
+    let Target { url, .. } = &checked.target;
+    let refused = |refusal| dunlin_net::Error::Refused { url: ShownUrl::of(url), refusal, hops: 0 };
+    settings.network.guard.check_url(url).map_err(|refusal| Error::Url(refused(refusal)))?;
     checked.extractor(settings.extraction)?;
-    checked.request()?;
+    checked.target.request()?;
     if source.weight != 0.0 && !WEIGHTS.contains(&source.weight) {
         return Err(wrong("weight", &source.weight, "0, or a number from 0.000001 to 1000000"));
     }
@@ -153,20 +161,8 @@ pub fn check_edit(present: &NewSource, edit: &SourceEdit, settings: &Settings) -
 
 /// The same without what only a probe needs, which would be slow for many sources.
 pub(crate) fn understand(source: &NewSource, settings: &Settings) -> Result<Checked, Error> {
-    let url = Url::parse(&source.url).map_err(|error| Error::Url(error.into()))?;
-    let mut recipe: SourceRecipe =
-        serde_json::from_str(&source.recipe).map_err(|error| Error::Recipe { reason: error.to_string() })?;
-    let by_kind = match source.kind.as_str() {
-        "auto" | "" => Recipe::Auto,
-        "page" => Recipe::Page,
-        "json" => Recipe::Json,
-        "feed" => Recipe::Feed,
-        "text" => Recipe::Text,
-        other => return Err(Error::Kind { given: other.to_owned() }),
-    };
-    if recipe.recipe == Recipe::Auto {
-        recipe.recipe = by_kind;
-    }
+    let url = parse_url(&source.url)?;
+    let recipe = parse_recipe(&source.kind, &source.recipe)?;
     let gap = |seconds: Option<u64>, default: Duration, what| match seconds {
         None => Ok(default),
         Some(seconds @ 1..=MAX_GAP) => Ok(Duration::from_secs(seconds)),
@@ -177,12 +173,57 @@ pub(crate) fn understand(source: &NewSource, settings: &Settings) -> Result<Chec
     let value =
         ValueModel { life: source.life.parse()?, urgency: source.urgency.parse()?, weight: source.weight };
     Ok(Checked {
-        url: Arc::new(url),
-        recipe,
+        target: Target { url, recipe: Arc::new(recipe) },
         value,
         shortest_gap,
         longest_gap: longest_gap.max(shortest_gap),
     })
+}
+
+fn parse_url(text: &str) -> Result<Arc<Url>, Error> {
+    Url::parse(text).map(Arc::new).map_err(|error| Error::Url(error.into()))
+}
+
+fn parse_recipe(kind: &str, text: &str) -> Result<SourceRecipe, Error> {
+    let mut recipe: SourceRecipe =
+        serde_json::from_str(text).map_err(|error| Error::Recipe { reason: error.to_string() })?;
+    let by_kind = match kind {
+        "auto" | "" => Recipe::Auto,
+        "page" => Recipe::Page,
+        "json" => Recipe::Json,
+        "feed" => Recipe::Feed,
+        "text" => Recipe::Text,
+        other => return Err(Error::Kind { given: other.to_owned() }),
+    };
+    if recipe.recipe == Recipe::Auto {
+        recipe.recipe = by_kind;
+    }
+    Ok(recipe)
+}
+
+/// Recipes that were understood of late, so that sources that are read in the same way share one.
+#[derive(Debug, Default)]
+pub(crate) struct Recipes(HashMap<String, Arc<SourceRecipe>>);
+
+impl Recipes {
+    /// So many different ones are held; beyond that, all are understood anew.
+    const MOST: usize = 1024;
+
+    /// Understands where a source is and how to read it.
+    pub(crate) fn target(&mut self, words: &ProbeBasis) -> Result<Target, Error> {
+        let key = format!("{}\n{}", words.kind, words.recipe);
+        let recipe = if let Some(known) = self.0.get(&key) {
+            Arc::clone(known)
+        } else {
+            let recipe = Arc::new(parse_recipe(&words.kind, &words.recipe)?);
+            if self.0.len() >= Self::MOST {
+                self.0.clear();
+            }
+            self.0.insert(key, Arc::clone(&recipe));
+            recipe
+        };
+        Ok(Target { url: parse_url(&words.url)?, recipe })
+    }
 }
 
 fn wrong(what: &'static str, given: &impl ToString, expected: &'static str) -> Error {
@@ -190,6 +231,13 @@ fn wrong(what: &'static str, given: &impl ToString, expected: &'static str) -> E
 }
 
 impl Checked {
+    /// What reads its pages.
+    pub fn extractor(&self, limits: Limits) -> Result<Extractor, Error> {
+        self.target.extractor(limits)
+    }
+}
+
+impl Target {
     /// What reads its pages.
     pub fn extractor(&self, limits: Limits) -> Result<Extractor, Error> {
         Ok(Extractor::new(&self.recipe.recipe, &self.recipe.noise, limits)?)

@@ -27,6 +27,10 @@ pub struct Settings {
     /// The most fetches at one time. What a chronon's budget begins beyond that waits in line for its turn, so that any budget
     /// can be spent; at most [`Settings::MOST_IN_LINE`] times as many.
     pub in_flight: u32,
+    /// The most bytes, about, for what is recalled of sources between two looks; what does not fit is read from the store
+    /// for every look. As long as half of it is enough, nothing is forgotten. A source takes about 150 bytes, more with
+    /// long validators or much that flickers.
+    pub recall_bytes: usize,
     /// What a look is worth.
     pub strategy: Strategy,
     /// Decides the jitter of back-offs.
@@ -76,6 +80,7 @@ impl Default for Settings {
             network: dunlin_net::Settings::default(),
             robots: RobotsRule::Obey { product: "dunlin".to_owned() },
             in_flight: 64,
+            recall_bytes: 128 << 20,
             strategy: Strategy::Learned,
             seed: 0,
             prior: Prior::default(),
@@ -127,7 +132,7 @@ impl Default for Keep {
             versions: None,
             changes: None,
             observations: days(90),
-            decisions: days(30),
+            decisions: days(7),
             items: days(90),
         }
     }

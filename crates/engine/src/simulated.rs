@@ -18,6 +18,7 @@ use crate::control::{Command, Control, Event, Leg, Unwanted};
 use crate::handle::stored_budget;
 use crate::joining::{Joining, Unnoted, has_been_used, load_all};
 use crate::probe::{digest, panic_message, prepare};
+use crate::recipe::Recipes;
 use crate::writing::Backlog;
 use crate::{Error, Explained, Figures, Health, Pace, Settings, recipe};
 
@@ -66,6 +67,7 @@ pub struct Simulation<W> {
     agenda: BTreeMap<(Time, u64), Happening>,
     n_planned: u64,
     next_tick: Option<(Time, u64)>,
+    recipes: Recipes,
 }
 
 impl<W> std::fmt::Debug for Simulation<W> {
@@ -99,6 +101,7 @@ impl<W: World> Simulation<W> {
             agenda: BTreeMap::new(),
             n_planned: 0,
             next_tick: None,
+            recipes: Recipes::default(),
         };
         simulation.plan_tick(start);
         Ok(simulation)
@@ -228,7 +231,10 @@ impl<W: World> Simulation<W> {
 
     fn probe(&mut self, errand: Errand, leg: Leg) {
         let probe = errand.probe;
-        let prepared = catch_unwind(AssertUnwindSafe(|| prepare(&*self.store, &self.settings, errand)));
+        let prepared = catch_unwind(AssertUnwindSafe(|| {
+            let mut jobs = prepare(&*self.store, &self.settings, &mut self.recipes, &[errand])?;
+            jobs.pop().unwrap_or(Err(Error::Stopped))
+        }));
         let job = match prepared {
             Ok(Ok(job)) => job,
             Ok(Err(error)) => return self.happen(Event::Dropped { probe, reason: error.to_string() }),
@@ -255,7 +261,7 @@ impl<W: World> Simulation<W> {
             _ => {}
         }
         let (within, needed) =
-            (self.settings.reading_time, self.world.time_to_read(&job.checked.url, self.now));
+            (self.settings.reading_time, self.world.time_to_read(&job.target.url, self.now));
         if needed > within && matches!(first_step(&job, &result, Body::Any, at), Step::Read(_)) {
             // As in the live driver: it ends at the deadline, whatever would have come of it.
             let taken = Box::new(took_too_long(&job, &result, within, at));

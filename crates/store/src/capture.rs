@@ -26,6 +26,8 @@ pub struct Capture {
     /// What was read; `None` when there is nothing new to keep. Content equal to that of the newest version makes
     /// no new version.
     pub version: Option<NewVersion>,
+    /// With a new version, this many of the source stay at the most, the newest; `None` leaves all.
+    pub keep_versions: Option<u32>,
     /// All items now on the source, in its order; `None` leaves the stored ones as they are.
     pub items: Option<Vec<NewItem>>,
     /// What changed, in the order in which to tell it.
@@ -50,6 +52,7 @@ impl Capture {
             outcome,
             evidence: Vec::new(),
             version: None,
+            keep_versions: None,
             items: None,
             changes: Vec::new(),
             messages: Vec::new(),

@@ -66,7 +66,7 @@ pub use history::{
 pub use identity::{ContentHash, Cursor, DecisionId, MessageId, ObservationId, ProbeId, SourceId, VersionId};
 pub use journal::{Decision, DecisionQuery, NewDecision, Order};
 pub use outbox::{Lease, Message, Receipt};
-pub use source::{Health, NewSource, Source, SourceEdit, SourceQuery, SourceState};
+pub use source::{Health, NewSource, ProbeBasis, Source, SourceEdit, SourceQuery, SourceState};
 pub use sqlite::{Durability, SqliteOptions, SqliteStore};
 pub use store::Store;
 pub use upkeep::{CursorRange, Depth, Findings, Pruned, Retention, Statistics};

@@ -3,7 +3,7 @@
 
 use dunlin_core::Time;
 
-use crate::{Error, SourceId};
+use crate::{Error, Note, SourceId};
 
 /// A source to be watched.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,6 +58,19 @@ pub struct Source {
     pub state: SourceState,
     /// Since when a user has it paused.
     pub paused: Option<Time>,
+}
+
+/// What a probe begins with: the words of a source by which it is fetched and read, and notes about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProbeBasis {
+    /// Its address.
+    pub url: String,
+    /// What it is.
+    pub kind: String,
+    /// How to read it.
+    pub recipe: String,
+    /// Those of the notes that were asked for and are there.
+    pub notes: Vec<Note>,
 }
 
 /// How a source fares, and why.

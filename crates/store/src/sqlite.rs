@@ -2,6 +2,7 @@
 //! connections that read. This file only says which function serves which call.
 
 mod captures;
+mod columns;
 mod contents;
 mod failure;
 mod history;
@@ -35,8 +36,8 @@ use self::writer::Writer;
 use crate::{
     Capture, Change, ChangeQuery, CursorRange, Decision, DecisionQuery, Depth, Error, Findings, Item,
     ItemScope, Lease, Message, NewDecision, NewMessage, NewSource, Note, ObservationQuery, Politeness,
-    Pruned, Receipt, Recorded, Retention, Source, SourceEdit, SourceId, SourceQuery, Statistics, Store,
-    StoredObservation, Version, VersionId, VersionQuery,
+    ProbeBasis, Pruned, Receipt, Recorded, Retention, Source, SourceEdit, SourceId, SourceQuery, Statistics,
+    Store, StoredObservation, Version, VersionId, VersionQuery,
 };
 
 pub use self::open::{Durability, SqliteOptions};
@@ -79,13 +80,19 @@ impl SqliteStore {
 }
 
 impl Store for SqliteStore {
-    fn add_source(&self, source: NewSource) -> Result<SourceId, Error> {
-        source.check()?;
-        self.write(move |connection| sources::add(connection, &source))
+    fn add_sources(&self, sources: Vec<NewSource>) -> Result<Vec<SourceId>, Error> {
+        sources.iter().try_for_each(NewSource::check)?;
+        self.write(move |connection| sources.iter().map(|source| sources::add(connection, source)).collect())
     }
 
     fn source(&self, id: SourceId) -> Result<Option<Source>, Error> {
         self.read(|connection| sources::get(connection, id))
+    }
+
+    fn probe_bases(&self, sources: &[SourceId], notes: &[&str]) -> Result<Vec<Option<ProbeBasis>>, Error> {
+        self.read(|connection| {
+            sources.iter().map(|source| sources::basis(connection, *source, notes)).collect()
+        })
     }
 
     fn sources(&self, query: &SourceQuery) -> Result<Vec<Source>, Error> {
@@ -204,6 +211,10 @@ impl Store for SqliteStore {
     fn set_setting(&self, name: &str, value: Option<String>) -> Result<(), Error> {
         let name = name.to_owned();
         self.write(move |connection| remembered::set_setting(connection, &name, value.as_deref()))
+    }
+
+    fn newest_time(&self) -> Result<Option<Time>, Error> {
+        self.read(upkeep::newest_time)
     }
 
     fn statistics(&self) -> Result<Statistics, Error> {

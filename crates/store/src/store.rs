@@ -9,17 +9,25 @@ use dunlin_core::Time;
 use crate::{
     Capture, Change, ChangeQuery, CursorRange, Decision, DecisionQuery, Depth, Error, Findings, Item,
     ItemScope, Lease, Message, NewDecision, NewMessage, NewSource, Note, ObservationQuery, Politeness,
-    Pruned, Receipt, Recorded, Retention, Source, SourceEdit, SourceId, SourceQuery, Statistics,
+    ProbeBasis, Pruned, Receipt, Recorded, Retention, Source, SourceEdit, SourceId, SourceQuery, Statistics,
     StoredObservation, Version, VersionId, VersionQuery,
 };
 
 /// A store. Calls block until they are done; a call that writes returns when what it wrote would survive the end
 /// of the process. Any number of threads may call at once. Times are arguments: a store has no clock.
 pub trait Store: Send + Sync {
-    /// Adds a source. The same address may be watched in several ways.
-    fn add_source(&self, source: NewSource) -> Result<SourceId, Error>;
+    /// Adds sources in one transaction, all or none; their numbers in the same order. The same address may be watched in
+    /// several ways.
+    fn add_sources(&self, sources: Vec<NewSource>) -> Result<Vec<SourceId>, Error>;
+    /// Adds a source.
+    fn add_source(&self, source: NewSource) -> Result<SourceId, Error> {
+        self.add_sources(vec![source])?.pop().ok_or(Error::Closed)
+    }
     /// A source by its number.
     fn source(&self, id: SourceId) -> Result<Option<Source>, Error>;
+    /// What probes of these sources begin with, with the notes of these names, all of one moment; in the same order, `None`
+    /// for a source that is not there.
+    fn probe_bases(&self, sources: &[SourceId], notes: &[&str]) -> Result<Vec<Option<ProbeBasis>>, Error>;
     /// Sources, by number.
     fn sources(&self, query: &SourceQuery) -> Result<Vec<Source>, Error>;
     /// Changes a source and gives it back as it is now.
@@ -89,6 +97,8 @@ pub trait Store: Send + Sync {
     /// Sets a setting to a JSON text, or forgets it.
     fn set_setting(&self, name: &str, value: Option<String>) -> Result<(), Error>;
 
+    /// The time of the last probe or decision that is stored; `None` when there is none.
+    fn newest_time(&self) -> Result<Option<Time>, Error>;
     /// How much there is. Reads every table, so it is for people, not for every request.
     fn statistics(&self) -> Result<Statistics, Error>;
     /// Checks the store. Problems are findings; an error means that checking failed.

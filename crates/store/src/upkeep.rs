@@ -23,8 +23,12 @@ pub struct Statistics {
     pub changes: u64,
     /// Observations.
     pub observations: u64,
+    /// Bytes of the batches of observations that brought nothing new.
+    pub look_bytes: u64,
     /// Decisions in the journal.
     pub decisions: u64,
+    /// Bytes they take.
+    pub decision_bytes: u64,
     /// Messages that wait to be delivered.
     pub messages: u64,
     /// Bytes on disk, with what is free for reuse and the write-ahead log.

@@ -212,6 +212,13 @@ pub(crate) const KEYS: &[Key] = &[
         |text| at_least_one(text).map(|count| count as usize),
         shown
     ),
+    key!(
+        "limits.recall",
+        "most memory for what is recalled of sources between two looks; what does not fit is read from the store",
+        recall_bytes,
+        |text| bytes(text).map(|bytes| bytes as usize),
+        |bytes: &usize| show_bytes(*bytes as u64)
+    ),
     key!("limits.resolve", "longest look-up of a name", timeouts.resolve, patience, show_time),
     key!("limits.connect", "longest wait for a connection", timeouts.connect, patience, show_time),
     key!("limits.handshake", "longest TLS handshake", timeouts.handshake, patience, show_time),

@@ -3,7 +3,9 @@
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
+use dunlin_engine::ageing::Ages;
 use dunlin_net::{Resolve, SystemResolver};
 use dunlin_store::{Depth, Health, Source, SourceQuery, SqliteStore, Store};
 use url::{Host, Url};
@@ -202,6 +204,15 @@ fn clock(store: &SqliteStore) -> Finding {
     if now.seconds() < TOO_EARLY {
         return Finding::fail("clock", format!("it is not {}", moments::rfc3339(now)), advice);
     }
+    let doubt = Ages::read(store).ok().and_then(|mut ages| ages.reckon(now, Duration::ZERO).doubt);
+    if let Some(ahead) = doubt {
+        let days = ahead.as_secs() / 86_400;
+        return Finding::warn(
+            "clock",
+            format!("{} is {days} days after the service last ran", moments::rfc3339(now)),
+            "set the clock if it is wrong; by it, what is old will be removed once the service has run for a day",
+        );
+    }
     let newest = store.cursor_range().ok().and_then(|range| {
         let query = dunlin_store::ChangeQuery {
             after: dunlin_store::Cursor(range.newest.0 - 1),
@@ -210,7 +221,7 @@ fn clock(store: &SqliteStore) -> Finding {
         };
         store.changes(&query).ok()?.pop()
     });
-    match newest.filter(|change| change.detected > now.plus(std::time::Duration::from_secs(5))) {
+    match newest.filter(|change| change.detected > now.plus(Duration::from_secs(5))) {
         Some(change) => {
             let found =
                 format!("the newest change is from the future: {}", moments::rfc3339(change.detected));
@@ -230,7 +241,7 @@ fn names(sources: &[Source]) -> Finding {
     let looked_up = SystemResolver::new().map_err(|error| error.to_string()).and_then(|resolver| {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| error.to_string())?;
-        let limit = std::time::Duration::from_secs(10);
+        let limit = Duration::from_secs(10);
         let found = runtime.block_on(async { tokio::time::timeout(limit, resolver.resolve(&name)).await });
         found.map_err(|_| "no answer within 10 s".to_owned())?.map_err(|error| error.to_string())
     });

@@ -1,9 +1,9 @@
-//! The yardstick: the HTTP library in a loop, one connection per request under way, nothing done with the answers.
+//! The yardstick: the HTTP library in a loop over the same URLs, one connection per request under way, nothing done with
+//! the answers.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Instant;
 
 use bytes::Bytes;
 use http::{Request, header};
@@ -11,42 +11,37 @@ use http_body_util::{BodyExt as _, Empty};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 
-use crate::SECONDS;
 use crate::figures::{Pace, Stopwatch};
+use crate::{AT_ONE_TIME, WINDOW, Web, origin};
 
-pub(crate) fn pace(origin: SocketAddr, other_half: &str, at_one_time: usize) -> Pace {
+pub(crate) fn pace(web: &Web) -> Pace {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
-    let answers = Arc::new(AtomicU64::new(0));
+    let (answers, next) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicUsize::new(0)));
     let watch = Stopwatch::start();
-    let until = Instant::now() + Duration::from_secs(SECONDS);
+    let until = Instant::now() + WINDOW;
     runtime.block_on(async {
-        let workers: Vec<_> = (0..at_one_time)
-            .map(|_| tokio::spawn(ask_until(origin, other_half.to_owned(), until, Arc::clone(&answers))))
-            .collect();
+        let ask = |_| tokio::spawn(ask_until(web.clone(), until, Arc::clone(&answers), Arc::clone(&next)));
+        let workers: Vec<_> = (0..AT_ONE_TIME).map(ask).collect();
         for worker in workers {
             worker.await.unwrap();
         }
     });
-    watch.pace_of(answers.load(Ordering::Relaxed))
+    watch.pace_of(answers.load(Ordering::Relaxed), watch.elapsed())
 }
 
-async fn ask_until(origin: SocketAddr, other_half: String, until: Instant, answers: Arc<AtomicU64>) {
-    let stream = TcpStream::connect(origin).await.unwrap();
+async fn ask_until(web: Web, until: Instant, answers: Arc<AtomicU64>, next: Arc<AtomicUsize>) {
+    let stream = TcpStream::connect(web.origin).await.unwrap();
     stream.set_nodelay(true).unwrap();
     let (mut sender, driver) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.unwrap();
     tokio::spawn(driver);
-    let other = format!("/{other_half}/1");
-    for path in ["/304/1", &other].iter().cycle() {
-        if Instant::now() >= until {
-            return;
+    while Instant::now() < until {
+        let number = next.fetch_add(1, Ordering::Relaxed) % web.n_urls;
+        let mut request = Request::get(web.path(number)).header(header::HOST, "127.0.0.1");
+        if web.is_known(number) {
+            request = request.header(header::IF_NONE_MATCH, origin::ETAG);
         }
-        let request = Request::get(*path)
-            .header(header::HOST, "127.0.0.1")
-            .header(header::IF_NONE_MATCH, "\"one\"")
-            .body(Empty::<Bytes>::new())
-            .unwrap();
         sender.ready().await.unwrap();
-        let answer = sender.send_request(request).await.unwrap();
+        let answer = sender.send_request(request.body(Empty::<Bytes>::new()).unwrap()).await.unwrap();
         answer.into_body().collect().await.unwrap();
         answers.fetch_add(1, Ordering::Relaxed);
     }

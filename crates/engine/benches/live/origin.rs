@@ -3,6 +3,7 @@
 
 use std::convert::Infallible;
 use std::fmt::Write as _;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
@@ -14,7 +15,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
 
-const ETAG: &str = "\"one\"";
+pub(crate) const ETAG: &str = "\"one\"";
 
 static ANSWERS: AtomicU64 = AtomicU64::new(0);
 
@@ -57,6 +58,12 @@ fn answer(request: &Request<Incoming>, pages: &[Bytes; 2]) -> Response<Full<Byte
         head.body(Full::new(pages[1].clone()))
     };
     full.unwrap()
+}
+
+/// What a page is before anybody has asked for it.
+pub(crate) fn first_page(path: &str) -> Vec<u8> {
+    static PAGES: LazyLock<[Bytes; 2]> = LazyLock::new(|| [page(0), page(1)]);
+    PAGES[usize::from(!path.starts_with("/304/"))].to_vec()
 }
 
 /// About 10 KB of paragraphs.

@@ -1,52 +1,54 @@
-//! The whole service on the same pages: decide, fetch, read, compare, store; nothing switched off but waiting.
+//! The whole service on the same pages: decide, fetch, read, compare, store; nothing switched off but waiting. What counts
+//! is a probe whose capture is in the store.
 
-use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use dunlin_core::Time;
-use dunlin_engine::{Engine, Pace, RobotsRule, Rules, Scope, Settings};
+use dunlin_engine::{Engine, Handle, Pace, RobotsRule, Rules, Scope, Settings};
 use dunlin_net::Guard;
-use dunlin_store::{NewSource, SqliteStore, Store};
+use dunlin_store::SqliteStore;
 
 use crate::figures::{self, Stopwatch};
-use crate::{AT_ONE_TIME, SECONDS};
+use crate::{AT_ONE_TIME, WINDOW};
 
-/// Enough that one is not asked for again while it is under way.
-const SOURCES: usize = 4_000;
+/// After this long something is wrong, and nobody should wait for it.
+const AT_MOST: Duration = Duration::from_mins(4);
 
-pub(crate) fn pace(origin: SocketAddr, other_half: &str) -> figures::Pace {
-    let directory = tempfile::tempdir().unwrap();
-    let store = SqliteStore::open(directory.path()).unwrap();
-    let now = Time::from_micros(0).plus(std::time::UNIX_EPOCH.elapsed().unwrap());
-    for number in 0..SOURCES {
-        let half = if number % 2 == 0 { "304" } else { other_half };
-        let page = NewSource::page(format!("http://{origin}/{half}/{number}"), now);
-        // Without these words, what is different at every look would soon be taken for noise, and not be stored.
-        let recipe = r#"{"flicker":"tell"}"#.to_owned();
-        store.add_source(NewSource { recipe, ..page }).unwrap();
-    }
+/// Probes the sources in `directory`: about once each before it counts, then for as long as the others, and at least
+/// about once each again. All that is done later about what was probed meanwhile, such as notes of what was learned,
+/// counts too.
+pub(crate) fn pace(directory: &Path, n_sources: usize) -> figures::Pace {
+    let store = Arc::new(SqliteStore::open(directory).unwrap());
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let engine = Engine::start(Arc::new(store), settings()).await.unwrap();
+        let engine = Engine::start(store, settings()).await.unwrap();
         let handle = engine.handle();
-        // First looks are a baseline for each source, and no part of what goes on for ever after.
-        until(|| handle.figures().versions >= SOURCES as u64).await;
-        let (watch, already) = (Stopwatch::start(), handle.figures().probes);
-        until(|| watch.elapsed() >= Duration::from_secs(SECONDS)).await;
-        let pace = watch.pace_of(handle.figures().probes - already);
+        let n_sources = n_sources as u64;
+        until(|| n_stored(&handle) >= n_sources).await;
+        let (watch, already) = (Stopwatch::start(), n_stored(&handle));
+        until(|| watch.elapsed() >= WINDOW && n_stored(&handle) - already >= n_sources).await;
+        let (n_done, elapsed) = (n_stored(&handle) - already, watch.elapsed());
         engine.stop().await.unwrap();
-        pace
+        watch.pace_of(n_done, elapsed)
     })
 }
 
-async fn until(is_so: impl Fn() -> bool) {
+/// Probes that are done: what came of them is stored.
+pub(crate) fn n_stored(handle: &Handle) -> u64 {
+    handle.figures().captures
+}
+
+/// Waits until it is so; not for ever.
+pub(crate) async fn until(is_so: impl Fn() -> bool) {
+    let begin = Instant::now();
     while !is_so() {
+        assert!(begin.elapsed() < AT_MOST, "the service is too slow for this benchmark");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
 
-fn settings() -> Settings {
+pub(crate) fn settings() -> Settings {
     let mut settings = Settings {
         chronon: Duration::from_millis(2),
         budget: Pace { per_second: 1e6 },

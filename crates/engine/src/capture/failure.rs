@@ -96,7 +96,7 @@ pub(super) fn of_reading(
     within: Duration,
     at: Time,
 ) -> Taken {
-    let shown = job.checked.recipe.shown();
+    let shown = job.target.recipe.shown();
     let reason = format!(
         "reading it {shown} took longer than {within:?} (try a simpler selector, path or pattern, or watch less of it; \
          limits.reading allows more time)"

@@ -71,7 +71,7 @@ struct Reading<'f> {
 impl Reading<'_> {
     /// Whether the items are entries of a feed; one that is watched as a page has none.
     fn is_feed(&self) -> bool {
-        let has_entries = matches!(self.job.checked.recipe.recipe, Recipe::Auto | Recipe::Feed);
+        let has_entries = matches!(self.job.target.recipe.recipe, Recipe::Auto | Recipe::Feed);
         has_entries && matches!(self.document.format, Format::Feed | Format::JsonFeed)
     }
 
@@ -148,7 +148,7 @@ impl Reading<'_> {
         if self.is_feed() || !self.is_whole() {
             comparison.drop_removals();
         }
-        let (flicker, verdict) = match self.job.checked.recipe.flicker {
+        let (flicker, verdict) = match self.job.target.recipe.flicker {
             FlickerRule::Learn => flicker.judge(comparison, &self.work),
             FlickerRule::Tell => Flicker::default().judge(comparison, &self.work),
         };
@@ -187,7 +187,7 @@ impl Reading<'_> {
     fn follow_up(&mut self) -> FollowUp {
         let n_told = self.job.look.n_told.checked_add(1).unwrap_or(1 << 7);
         self.look.n_told = n_told;
-        let learns = self.job.checked.recipe.flicker == FlickerRule::Learn;
+        let learns = self.job.target.recipe.flicker == FlickerRule::Learn;
         // A server that dates its page says itself that it has changed; what flickers is made anew for every visitor, and
         // has no date.
         let is_dated = last_modified(self.fetched).is_some();

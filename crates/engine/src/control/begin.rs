@@ -202,8 +202,11 @@ impl Control {
         self.politeness.started(&flight.leg, now);
         let rules = self.robots.as_ref().and_then(|robots| robots.robots(flight.leg.url()).cloned());
         let leg = Leg { onward: flight.onward.clone(), rules, connections: flight.connections };
-        let last_look = self.sources.get(flight.choice.source).and_then(|source| source.last_look);
-        commands.push(Command::Probe { errand: Errand { probe, source: flight.id, last_look }, leg });
+        let source = self.sources.get(flight.choice.source);
+        let last_look = source.and_then(|source| source.last_look);
+        let address = source.and_then(|source| source.address.as_ref()).unwrap_or(&flight.leg);
+        let url = Arc::clone(address.shared_url());
+        commands.push(Command::Probe { errand: Errand { probe, source: flight.id, url, last_look }, leg });
     }
 
     /// A look that robots.txt forbids is a failed one for which nobody was asked.

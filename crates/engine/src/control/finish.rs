@@ -56,6 +56,7 @@ impl Control {
             }
         };
         capture.state = self.state_after(now, index, health);
+        capture.keep_versions = capture.version.as_ref().and(self.settings.keep.n_versions);
         self.land(probe, ending, capture, commands);
     }
 
@@ -156,6 +157,7 @@ impl Control {
             Ok(recorded) => {
                 self.noting.written(recorded.observation);
                 if recorded.repeated == Repeated::No {
+                    self.figures.captures += 1;
                     let n_changes = recorded.cursors.map_or(0, |(first, last)| last.0 - first.0 + 1);
                     self.figures.changes += n_changes.unsigned_abs();
                     self.figures.versions += u64::from(recorded.version.is_some());

@@ -11,11 +11,14 @@ use dunlin_core::{SourceIdx, Time};
 use dunlin_store::{Note, ObservationId, SourceId};
 
 use super::{Command, Control, Write};
-use crate::joining::{Joining, Plan};
+use crate::joining::{Joining, Known, Plan};
 use crate::memory::{Learned, learned_note};
 
-/// How often notes are written, while there are any to write.
-const EVERY: Duration = Duration::from_secs(30);
+/// How often notes are written, while there are any to write. Seldom: a source that is looked at several times meanwhile is
+/// written once, and of many sources several share a page.
+const EVERY: Duration = Duration::from_mins(5);
+/// After so many looks they are written sooner: a run that begins after a sudden end has to go through all of them.
+const MOST_LOOKS: i64 = 1_000_000;
 /// How many sources' notes are handed over at a time, so that deciding does not wait for them.
 const AT_ONE_TIME: usize = 256;
 
@@ -53,6 +56,8 @@ impl Noting {
         self.begun_at = Some(now);
         (self.until, self.noted) = (self.newest, self.newest);
         self.now.append(&mut self.new);
+        // The next one is taken from the end. Notes of neighbours are neighbours in the store, and share a page there.
+        self.now.sort_unstable_by(|one, other| other.cmp(one));
     }
 }
 
@@ -67,6 +72,15 @@ impl Control {
         }
     }
 
+    /// A source joins, and what was learned of it is in no note: a run before this one ended suddenly.
+    pub(super) fn note_joined(&mut self, index: SourceIdx, id: SourceId, known: &Known) {
+        if self.sources.is_watched(index) {
+            return self.note_later(index);
+        }
+        let learned = Learned { last_look: known.last_look, model: known.model.clone() };
+        self.noting.ready.extend(learned_note(&learned).map(|note| (id, note)));
+    }
+
     /// A source is about to be watched differently: what was learned of it meanwhile goes into a note, and into what is
     /// known of it, unless that begins anew.
     pub(super) fn note_before(&mut self, index: SourceIdx, joining: &mut Joining) {
@@ -75,7 +89,7 @@ impl Control {
         source.is_unnoted = false;
         self.noting.ready.extend(learned_note(&learned).map(|note| (source.id, note)));
         if let Plan::Watch(known) | Plan::Pause(known) = &mut joining.plan
-            && source.address.as_ref().is_some_and(|address| known.url == *address.url())
+            && source.address.as_ref().is_some_and(|address| *known.url == *address.url())
             && known.last_look.is_some_and(|last| Some(last) < learned.last_look)
         {
             (known.last_look, known.model) = (learned.last_look, learned.model);
@@ -95,7 +109,9 @@ impl Control {
             return;
         }
         let age = self.noting.begun_at.map_or(Duration::MAX, |at| now.since(at));
-        if self.noting.until.is_none() && self.noting.newest > self.noting.noted && age >= EVERY {
+        let n_looks = self.noting.newest.map_or(0, |id| id.0) - self.noting.noted.map_or(0, |id| id.0);
+        let is_time = age >= EVERY || (self.noting.noted.is_some() && n_looks >= MOST_LOOKS);
+        if self.noting.until.is_none() && self.noting.newest > self.noting.noted && is_time {
             self.noting.begin(now);
         }
         if self.noting.has_some() {
@@ -121,7 +137,6 @@ impl Control {
                 notes.extend(learned_note(&learned).map(|note| (source.id, note)));
             }
         }
-        // Notes of neighbours are neighbours in the store.
         notes.sort_by_key(|(id, _)| *id);
         let until = self.noting.until.take_if(|_| self.noting.now.is_empty());
         commands.push(Command::Write(Write::Notes { notes, until }));

@@ -131,7 +131,7 @@ impl Control {
         let terms = known.as_ref().map(|known| self.terms(now, known));
         let source = Source {
             id,
-            address: known.as_ref().map(|known| Arc::new(known.url.clone().into())),
+            address: known.as_ref().map(|known| Arc::new(Arc::clone(&known.url).into())),
             terms,
             state,
             last_look: known.as_ref().and_then(|known| known.last_look).map(|at| at.min(now)),
@@ -144,6 +144,9 @@ impl Control {
         };
         let (last_look, not_before) = (source.last_look, source.not_before);
         let index = self.sources.put(source);
+        if let Some(known) = known.as_ref().filter(|known| known.is_unnoted) {
+            self.note_joined(index, id, known);
+        }
         if let (Some(known), Some(terms), true) = (known, terms, is_watched) {
             let model = known.model;
             self.tell(now, Input::Joined { source: index, terms, model, last_look, not_before });
@@ -195,7 +198,7 @@ impl Control {
             let same = source.address.clone();
             next.state = source.state.clone();
             if let Plan::Watch(known) | Plan::Pause(known) = &mut next.plan
-                && same.is_some_and(|same| known.url == *same.url())
+                && same.is_some_and(|same| *known.url == *same.url())
             {
                 (known.last_look, known.not_before, known.failures) = look;
                 if let Some(model) = self.watch.watch().model(index) {

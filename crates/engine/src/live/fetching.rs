@@ -10,19 +10,20 @@ use dunlin_store::Store;
 use url::Url;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
-use super::recent::Recalled;
+use super::recent::{Kept, Recalled};
 use super::tasks::{Name, Progress, Run};
 use crate::capture::{Body, Errand, Failure, Job, Step, first_step, given_up, took_too_long};
 use crate::control::{Event, Leg};
 use crate::handle::wall_clock;
-use crate::probe::{digest, prepare, read};
+use crate::probe::{digest, read};
+use crate::recipe::Target;
 use crate::{Readers, Settings, Staff, Unread};
 
 /// What a task brought.
 pub(super) struct Done {
     pub(super) event: Event,
     /// What the next probe of the source begins with, once what this one brought is written.
-    pub(super) next: Option<Box<Recalled>>,
+    pub(super) next: Option<Kept>,
 }
 
 impl From<Event> for Done {
@@ -34,9 +35,17 @@ impl From<Event> for Done {
 /// Something to fetch.
 pub(super) enum Fetch {
     /// A source.
-    Probe { errand: Errand, leg: Leg, recalled: Option<Box<Recalled>> },
+    Probe { errand: Errand, leg: Leg, basis: Basis },
     /// A robots.txt.
     Robots(Url),
+}
+
+/// What a probe begins with.
+pub(super) enum Basis {
+    /// What the probe before has left.
+    Recalled(Kept),
+    /// What the store has.
+    Read(Box<Job>),
 }
 
 /// What a probe brought that has to be read.
@@ -55,8 +64,6 @@ pub(super) struct Fetching {
     store: Arc<dyn Store>,
     settings: Arc<Settings>,
     client: Client,
-    /// Read what the store has of sources: apart from those that read pages, so as not to wait for them.
-    finders: Readers,
     /// Read pages.
     readers: Readers,
     /// Of the prints of bodies: another one in every run, so that nobody can choose bodies that are taken for one another.
@@ -66,13 +73,12 @@ pub(super) struct Fetching {
 impl Fetching {
     pub(super) fn new(store: Arc<dyn Store>, settings: Arc<Settings>, client: Client) -> Self {
         // What waits for them is bounded by what may be under way.
-        let staff = |n_spare| Staff::for_this_machine(n_spare, usize::MAX);
+        let staff = Staff::for_this_machine(Settings::SPARE_READERS, usize::MAX);
         Self {
             store,
             settings,
             client,
-            finders: Readers::new("dunlin-finder", staff(2)),
-            readers: Readers::new("dunlin-reader", staff(Settings::SPARE_READERS)),
+            readers: Readers::new("dunlin-reader", staff),
             seed: RandomState::new().hash_one(()),
         }
     }
@@ -82,17 +88,14 @@ impl Fetching {
     }
 
     /// Fetches a source, beginning with what is recalled of it, or with what the store has.
-    async fn probe(&self, errand: Errand, leg: Leg, recalled: Option<Box<Recalled>>) -> Progress<Reading> {
+    async fn probe(&self, errand: Errand, leg: Leg, basis: Basis) -> Progress<Reading> {
         let Errand { probe, source, .. } = errand;
-        let mut last_print = None;
-        let job = if let Some(recalled) = recalled {
-            let Recalled { checked, look, flicker, print, .. } = *recalled;
-            last_print = print;
-            Job::new(errand, checked, look, flicker, &self.settings)
-        } else {
-            match self.prepare(errand).await {
-                Ok(job) => job,
-                Err(event) => return Progress::Done(event.into()),
+        let (job, last_print) = match basis {
+            Basis::Read(job) => (*job, None),
+            Basis::Recalled(kept) => {
+                let Recalled { recipe, look, flicker, print } = kept.recalled();
+                let target = Target { url: Arc::clone(&errand.url), recipe };
+                (Job::new(&errand, target, look, flicker, &self.settings), print)
             }
         };
         let request = match job.request() {
@@ -117,26 +120,10 @@ impl Fetching {
         let body = if print.is_some() && print == last_print { Body::Last } else { Body::Any };
         // Most answers are nothing new, and it takes microseconds to see that: less than another thread does.
         if is_small && let Step::Done(taken) = first_step(&job, &answer, body, at) {
-            let next = Recalled::after(job.checked, Some(job.flicker), print.or(last_print), &taken);
+            let next = Kept::after(job.target.recipe, Some(job.flicker), print.or(last_print), &taken);
             return Progress::Done(Done { event: Event::Taken(taken), next });
         }
         Progress::Rest(Reading { job: Box::new(job), answer: Box::new(answer), at })
-    }
-
-    /// Reads what the store has of a source.
-    async fn prepare(&self, errand: Errand) -> Result<Job, Event> {
-        let probe = errand.probe;
-        let (store, settings) = (Arc::clone(&self.store), Arc::clone(&self.settings));
-        let within = settings.reading_time;
-        match self.finders.run(within, move || prepare(&*store, &settings, errand)).await {
-            Ok(Ok(job)) => Ok(job),
-            Ok(Err(error)) => Err(Event::Dropped { probe, reason: error.to_string() }),
-            Err(Unread::Panicked(reason)) => Err(Event::Crashed { probe, reason }),
-            Err(unread) => Err(Event::Dropped {
-                probe,
-                reason: format!("what is stored of it could not be read: {unread}"),
-            }),
-        }
     }
 
     async fn robots(&self, url: Url) -> Done {
@@ -164,13 +151,13 @@ impl Run for Fetching {
 
     async fn fetch(&self, errand: Fetch) -> Progress<Reading> {
         match errand {
-            Fetch::Probe { errand, leg, recalled } => self.probe(errand, leg, recalled).await,
+            Fetch::Probe { errand, leg, basis } => self.probe(errand, leg, basis).await,
             Fetch::Robots(url) => Progress::Done(self.robots(url).await),
         }
     }
 
     async fn finish(&self, Reading { job, answer, at }: Reading) -> Done {
-        let (probe, checked) = (job.probe, Arc::clone(&job.checked));
+        let (probe, recipe) = (job.probe, Arc::clone(&job.target.recipe));
         let (store, settings) = (Arc::clone(&self.store), Arc::clone(&self.settings));
         let (source, within) = (job.source, settings.reading_time);
         let late = took_too_long(&job, &answer, within, at);
@@ -180,7 +167,7 @@ impl Run for Fetching {
         });
         match reading.await {
             Ok(Ok(taken)) => {
-                let next = Recalled::after(checked, None, None, &taken);
+                let next = Kept::after(recipe, None, None, &taken);
                 Done { event: Event::Taken(Box::new(taken)), next }
             }
             Ok(Err(error)) => Event::Dropped { probe, reason: error.to_string() }.into(),

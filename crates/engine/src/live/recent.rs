@@ -8,205 +8,243 @@ use std::sync::Arc;
 
 use dunlin_extract::Flicker;
 use dunlin_store::{ProbeId, SourceId};
+use serde::{Deserialize, Serialize};
 
 use crate::by_id::ById;
 use crate::capture::{Finding, Taken};
 use crate::memory::{LookNote, flicker_in};
-use crate::recipe::Checked;
+use crate::recipe::SourceRecipe;
 
-/// The most bytes of each of two generations, about.
-const GENERATION_BYTES: usize = 8 << 20;
-/// What a source takes beside its texts and its flicker, about.
-const BYTES_PER_SOURCE: usize = 1024;
+/// What a source takes beside its packed bytes: its place in a map, which is half empty at times, and the header of an
+/// allocation.
+const BYTES_PER_SOURCE: usize = 80;
 
 /// What a probe of a source begins with.
 #[derive(Debug, Clone)]
 pub(super) struct Recalled {
-    pub(super) checked: Arc<Checked>,
+    pub(super) recipe: Arc<SourceRecipe>,
     pub(super) look: LookNote,
     pub(super) flicker: Flicker,
     /// Of a body whose hash is the one in `look`, once such a body has come again.
     pub(super) print: Option<u128>,
-    /// What all this takes, about; counted where it is made, since whoever keeps it need not read it.
-    pub(super) n_bytes: usize,
 }
 
-impl Recalled {
-    fn new(checked: Arc<Checked>, look: LookNote, flicker: Flicker, print: Option<u128>) -> Self {
-        let Checked { url, recipe, .. } = &*checked;
-        let validators = [&look.validators.etag, &look.validators.last_modified];
-        let n_said = validators.into_iter().flatten().map(String::len).sum::<usize>();
-        let n_headers = recipe.headers.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>();
-        let n_texts = url.as_str().len() + n_headers + n_said;
-        let n_bytes = BYTES_PER_SOURCE + n_texts + flicker.n_fingerprints() * size_of::<u64>();
-        Self { checked, look, flicker, print, n_bytes }
+/// The same in as few bytes as will do: of many sources all have to be kept, and of each only now and then one is needed.
+#[derive(Debug, Clone)]
+pub(super) struct Kept {
+    recipe: Arc<SourceRecipe>,
+    packed: Box<[u8]>,
+}
+
+/// What is packed. Without the flicker where there is none, as of most sources.
+#[derive(Serialize, Deserialize)]
+struct Packed {
+    print: Option<u128>,
+    look: LookNote,
+    flicker: Option<Flicker>,
+}
+
+impl Kept {
+    fn new(recipe: Arc<SourceRecipe>, look: LookNote, flicker: Flicker, print: Option<u128>) -> Option<Self> {
+        let flicker = Some(flicker).filter(|flicker| *flicker != Flicker::default());
+        let packed = postcard::to_allocvec(&Packed { print, look, flicker }).ok()?;
+        Some(Self { recipe, packed: packed.into() })
     }
 
     /// What the next probe will begin with once this one is written; `None` where control adds to that, or where it
     /// takes a look into the store. `flicker` is what the probe did not use up.
     pub(super) fn after(
-        checked: Arc<Checked>,
+        recipe: Arc<SourceRecipe>,
         flicker: Option<Flicker>,
         print: Option<u128>,
         taken: &Taken,
-    ) -> Option<Box<Self>> {
+    ) -> Option<Self> {
+        if !matches!(taken.finding, Finding::Seen { .. }) {
+            return None;
+        }
         let flicker = flicker_in(&taken.capture.notes).or(flicker)?;
-        matches!(taken.finding, Finding::Seen { .. }).then(|| {
-            let look = taken.look.clone();
-            Box::new(Self::new(checked, look, flicker, print))
-        })
+        Self::new(recipe, taken.look.clone(), flicker, print)
     }
-}
 
-/// Where a source is.
-#[derive(Debug)]
-enum Place {
-    /// With this probe, which may have left something that is not written yet.
-    Out(ProbeId, Option<Box<Recalled>>),
-    /// Here.
-    Resting(Box<Recalled>),
-}
+    /// What a probe begins with.
+    pub(super) fn recalled(self) -> Recalled {
+        let Packed { print, look, flicker } =
+            postcard::from_bytes(&self.packed).expect("this process has packed it, in the same form");
+        Recalled { recipe: self.recipe, look, flicker: flicker.unwrap_or_default(), print }
+    }
 
-/// What is held of a source, and how many bytes that takes, about.
-#[derive(Debug)]
-struct Held {
-    place: Place,
-    n_bytes: usize,
-}
-
-impl Held {
-    fn with(probe: ProbeId, left: Option<Box<Recalled>>) -> Self {
-        let n_bytes = left.as_ref().map_or(BYTES_PER_SOURCE, |left| left.n_bytes);
-        Self { place: Place::Out(probe, left), n_bytes }
+    const fn n_bytes(&self) -> usize {
+        BYTES_PER_SOURCE + self.packed.len()
     }
 }
 
 /// The memory: sources that were looked at last. When the younger generation is full, the older one is forgotten.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Recent {
-    young: ById<SourceId, Held>,
+    /// Of each generation.
+    most_bytes: usize,
+    young: ById<SourceId, Kept>,
     young_bytes: usize,
-    old: ById<SourceId, Held>,
+    old: ById<SourceId, Kept>,
+    /// Sources that are with a probe, which may have left something that is not written yet.
+    out: ById<SourceId, Out>,
+    most_out: usize,
+}
+
+/// With whom a source is, and what that probe has left.
+#[derive(Debug)]
+struct Out {
+    probe: ProbeId,
+    left: Option<Kept>,
 }
 
 impl Recent {
-    /// Takes a source out for a probe; what is known of it, if it was here.
-    pub(super) fn take(&mut self, source: SourceId, probe: ProbeId) -> Option<Box<Recalled>> {
-        match self.put(source, Held::with(probe, None))?.place {
-            Place::Resting(recalled) => Some(recalled),
-            Place::Out(..) => None,
+    /// Holds about so many bytes at the most, and forgets nothing as long as half of that is enough; for so many probes
+    /// under way.
+    pub(super) fn new(most_bytes: usize, most_under_way: usize) -> Self {
+        Self {
+            most_bytes: most_bytes / 2,
+            young: ById::default(),
+            young_bytes: 0,
+            old: ById::default(),
+            out: ById::default(),
+            most_out: most_under_way.saturating_mul(2),
         }
     }
 
+    /// Takes a source out for a probe; what is known of it, if it was here.
+    pub(super) fn take(&mut self, source: SourceId, probe: ProbeId) -> Option<Kept> {
+        if self.out.len() >= self.most_out {
+            // Those whose probes came to nothing. Others are among them, and will be read from the store.
+            self.out.clear();
+        }
+        self.out.insert(source, Out { probe, left: None });
+        self.remove(source)
+    }
+
     /// Takes in what a probe will have left once that is written.
-    pub(super) fn leave(&mut self, source: SourceId, probe: ProbeId, recalled: Box<Recalled>) {
-        if matches!(self.place(source), Some(Place::Out(by, _)) if *by == probe) {
-            self.put(source, Held::with(probe, Some(recalled)));
+    pub(super) fn leave(&mut self, source: SourceId, probe: ProbeId, kept: Kept) {
+        if let Some(out) = self.out.get_mut(&source)
+            && out.probe == probe
+        {
+            out.left = Some(kept);
         }
     }
 
     /// What a probe has brought is in the store.
     pub(super) fn written(&mut self, source: SourceId, probe: ProbeId) {
-        if let Some(place) = self.place(source)
-            && let Place::Out(by, left) = place
-            && *by == probe
-            && let Some(recalled) = left.take()
+        if self.out.get(&source).is_some_and(|out| out.probe == probe)
+            && let Some(Out { left: Some(kept), .. }) = self.out.remove(&source)
         {
-            *place = Place::Resting(recalled);
+            self.rest(source, kept);
         }
     }
 
     /// Forgets a source that was edited or removed, also if it is with a probe.
     pub(super) fn forget(&mut self, source: SourceId) {
-        self.old.remove(&source);
-        if let Some(held) = self.young.remove(&source) {
-            self.young_bytes -= held.n_bytes;
-        }
+        self.out.remove(&source);
+        self.remove(source);
     }
 
-    fn place(&mut self, source: SourceId) -> Option<&mut Place> {
-        let held = self.young.get_mut(&source).or_else(|| self.old.get_mut(&source));
-        held.map(|held| &mut held.place)
-    }
-
-    fn put(&mut self, source: SourceId, held: Held) -> Option<Held> {
-        if self.young_bytes > GENERATION_BYTES {
+    fn rest(&mut self, source: SourceId, kept: Kept) {
+        if self.young_bytes > self.most_bytes {
             self.old = std::mem::take(&mut self.young);
             self.young_bytes = 0;
         }
-        self.young_bytes += held.n_bytes;
-        let Some(before) = self.young.insert(source, held) else { return self.old.remove(&source) };
-        self.young_bytes -= before.n_bytes;
-        Some(before)
+        self.young_bytes += kept.n_bytes();
+        self.young.insert(source, kept);
+    }
+
+    fn remove(&mut self, source: SourceId) -> Option<Kept> {
+        if let Some(kept) = self.young.remove(&source) {
+            self.young_bytes -= kept.n_bytes();
+            return Some(kept);
+        }
+        self.old.remove(&source)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use dunlin_core::Time;
-    use dunlin_store::NewSource;
-
     use super::*;
-    use crate::Settings;
-    use crate::recipe::check;
 
-    fn recalled(look: LookNote) -> Box<Recalled> {
-        let source = NewSource::page("https://example.test/", Time::from_seconds(0));
-        let checked = Arc::new(check(&source, &Settings::default()).unwrap());
-        Box::new(Recalled::new(checked, look, Flicker::default(), None))
+    const MOST: usize = 1 << 20;
+
+    fn kept(look: LookNote) -> Kept {
+        Kept::new(Arc::default(), look, Flicker::default(), Some(7)).unwrap()
     }
 
-    fn is_here(recent: &mut Recent, source: SourceId) -> bool {
-        matches!(recent.place(source), Some(Place::Resting(_)))
+    fn look_at(recent: &mut Recent, number: u64, kept: Kept) {
+        let (source, probe) = (SourceId(number.cast_signed()), ProbeId(number));
+        recent.take(source, probe);
+        recent.leave(source, probe, kept);
+        recent.written(source, probe);
+    }
+
+    fn is_here(recent: &Recent, number: u64) -> bool {
+        let source = SourceId(number.cast_signed());
+        recent.young.contains_key(&source) || recent.old.contains_key(&source)
     }
 
     #[test]
     fn a_source_comes_back_from_its_own_probe_only_when_written_and_not_after_an_edit() {
-        let (mut recent, source) = (Recent::default(), SourceId(1));
-        recent.leave(source, ProbeId(1), recalled(LookNote::default()));
+        let (mut recent, source) = (Recent::new(MOST, 9), SourceId(1));
+        recent.leave(source, ProbeId(1), kept(LookNote::default()));
         assert!(recent.take(source, ProbeId(2)).is_none(), "nobody had taken it out");
-        recent.leave(source, ProbeId(1), recalled(LookNote::default()));
+        recent.leave(source, ProbeId(1), kept(LookNote::default()));
         recent.written(source, ProbeId(1));
         assert!(recent.take(source, ProbeId(3)).is_none(), "another probe had it");
-        recent.leave(source, ProbeId(3), recalled(LookNote::default()));
-        assert!(!is_here(&mut recent, source), "it was not written");
+        recent.leave(source, ProbeId(3), kept(LookNote::default()));
+        assert!(!is_here(&recent, 1), "it was not written");
         recent.written(source, ProbeId(3));
         assert!(recent.take(source, ProbeId(4)).is_some());
         recent.written(source, ProbeId(4));
-        assert!(!is_here(&mut recent, source), "the probe has left nothing");
-        recent.leave(source, ProbeId(4), recalled(LookNote::default()));
+        assert!(!is_here(&recent, 1), "the probe has left nothing");
+        recent.take(source, ProbeId(5));
+        recent.leave(source, ProbeId(5), kept(LookNote::default()));
         recent.forget(source);
-        recent.written(source, ProbeId(4));
-        assert!(recent.take(source, ProbeId(5)).is_none(), "it was edited under way");
+        recent.written(source, ProbeId(5));
+        assert!(recent.take(source, ProbeId(6)).is_none(), "it was edited under way");
+    }
+
+    #[test]
+    fn what_comes_out_is_what_went_in() {
+        let mut look = LookNote { spec: 3, hash: Some([9; 32]), n_told: 200, ..LookNote::default() };
+        look.validators.etag = Some("\"tag\"".to_owned());
+        let mut recent = Recent::new(MOST, 9);
+        look_at(&mut recent, 1, kept(look.clone()));
+        let recalled = recent.take(SourceId(1), ProbeId(9)).unwrap().recalled();
+        assert_eq!((recalled.look, recalled.print), (look, Some(7)));
+        assert_eq!(recalled.flicker, Flicker::default());
     }
 
     #[test]
     fn it_holds_so_much_and_the_latest() {
-        let mut recent = Recent::default();
-        let n_sources = (4 * GENERATION_BYTES / BYTES_PER_SOURCE) as u64;
-        let look_at = |recent: &mut Recent, number: u64, recalled: Box<Recalled>| {
-            let (source, probe) = (SourceId(number.cast_signed()), ProbeId(number));
-            recent.take(source, probe);
-            recent.leave(source, probe, recalled);
-            recent.written(source, probe);
-        };
-        let look = |recent: &mut Recent, number: u64| look_at(recent, number, recalled(LookNote::default()));
-        (0..n_sources).for_each(|number| look(&mut recent, number));
+        let mut recent = Recent::new(MOST, 9);
+        let plain = || kept(LookNote::default());
+        let n_fit = (MOST / plain().n_bytes()) as u64;
+        (0..n_fit / 2).for_each(|number| look_at(&mut recent, number, plain()));
+        assert!((0..n_fit / 2).all(|number| is_here(&recent, number)), "half of it is enough for these");
+        (0..4 * n_fit).for_each(|number| look_at(&mut recent, number, plain()));
         let n_held = recent.young.len() + recent.old.len();
-        assert!(n_held <= 2 * GENERATION_BYTES / BYTES_PER_SOURCE + 2, "{n_held}");
-        assert!(is_here(&mut recent, SourceId(n_sources.cast_signed() - 1)));
-        assert!(!is_here(&mut recent, SourceId(0)));
-        (0..n_sources).for_each(|_| look(&mut recent, 7));
-        let second_last = SourceId(n_sources.cast_signed() - 2);
+        assert!(n_held as u64 <= n_fit + 2, "{n_held}");
+        assert!(is_here(&recent, 4 * n_fit - 1) && !is_here(&recent, 0));
+        (0..4 * n_fit).for_each(|_| look_at(&mut recent, 7, plain()));
         assert!(
-            is_here(&mut recent, second_last),
+            is_here(&recent, 4 * n_fit - 2),
             "one that is looked at often takes no more room than others"
         );
         let mut look = LookNote::default();
         look.validators.etag = Some("e".repeat(60_000));
-        let verbose = recalled(look);
-        (0..1000).for_each(|number| look_at(&mut recent, number, verbose.clone()));
+        (0..1000).for_each(|number| look_at(&mut recent, number, kept(look.clone())));
         let n_held = recent.young.len() + recent.old.len();
-        assert!(n_held <= 2 * GENERATION_BYTES / 60_000 + 2, "{n_held} with long validators");
+        assert!(n_held <= MOST / 60_000 + 2, "{n_held} with long validators");
+    }
+
+    #[test]
+    fn probes_that_come_to_nothing_take_no_room_for_ever() {
+        let mut recent = Recent::new(MOST, 10);
+        (0..1000).for_each(|number| drop(recent.take(SourceId(number), ProbeId(number.cast_unsigned()))));
+        assert!(recent.out.len() <= 20, "{}", recent.out.len());
     }
 }

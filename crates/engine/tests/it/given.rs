@@ -11,8 +11,8 @@ use dunlin_engine::simulated::Simulation;
 use dunlin_store::{
     Capture, Change, ChangeQuery, Cursor, CursorRange, Decision, DecisionQuery, Depth, Error, Findings, Item,
     ItemScope, Lease, Message, NewDecision, NewMessage, NewSource, Note, ObservationQuery, Politeness,
-    Pruned, Receipt, Recorded, Retention, Source, SourceEdit, SourceId, SourceQuery, SqliteStore, Statistics,
-    Store, StoredObservation, Version, VersionId, VersionQuery,
+    ProbeBasis, Pruned, Receipt, Recorded, Retention, Source, SourceEdit, SourceId, SourceQuery, SqliteStore,
+    Statistics, Store, StoredObservation, Version, VersionId, VersionQuery,
 };
 use tempfile::TempDir;
 
@@ -138,11 +138,14 @@ impl Ailing {
 }
 
 impl Store for Ailing {
-    fn add_source(&self, source: NewSource) -> Result<SourceId, Error> {
-        self.inner.add_source(source)
+    fn add_sources(&self, sources: Vec<NewSource>) -> Result<Vec<SourceId>, Error> {
+        self.inner.add_sources(sources)
     }
     fn source(&self, id: SourceId) -> Result<Option<Source>, Error> {
         self.inner.source(id)
+    }
+    fn probe_bases(&self, sources: &[SourceId], notes: &[&str]) -> Result<Vec<Option<ProbeBasis>>, Error> {
+        self.inner.probe_bases(sources, notes)
     }
     fn sources(&self, query: &SourceQuery) -> Result<Vec<Source>, Error> {
         self.inner.sources(query)
@@ -229,6 +232,9 @@ impl Store for Ailing {
     }
     fn set_setting(&self, name: &str, value: Option<String>) -> Result<(), Error> {
         self.inner.set_setting(name, value)
+    }
+    fn newest_time(&self) -> Result<Option<Time>, Error> {
+        self.inner.newest_time()
     }
     fn statistics(&self) -> Result<Statistics, Error> {
         self.inner.statistics()

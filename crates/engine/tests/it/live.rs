@@ -454,6 +454,9 @@ async fn what_is_too_old_goes_when_the_service_starts() {
     let shelf = shelf();
     let decided = |at| NewDecision { at, source: None, reason: "entries".into(), figures: vec![1] };
     shelf.store.append_decisions(&[decided(Time::from_seconds(1_000_000))]).unwrap();
+    // Without something that is not so old, the clock would not be believed at once.
+    let now = std::time::UNIX_EPOCH.elapsed().unwrap().as_secs().cast_signed();
+    shelf.store.append_decisions(&[decided(Time::from_seconds(now - 3600))]).unwrap();
     let engine = Engine::start(shelf.store.clone(), hasty()).await.unwrap();
     let is_gone = || {
         let oldest = shelf.store.decisions(&DecisionQuery::first(1)).unwrap();

@@ -2,6 +2,7 @@
 //! hosts.
 
 use std::fmt;
+use std::sync::Arc;
 
 use url::{Host, Url};
 
@@ -52,7 +53,7 @@ impl Scope {
 /// A URL with the numbers of the places it belongs to, which are reckoned once instead of at every question.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PlacedUrl {
-    url: Url,
+    url: Arc<Url>,
     of_url: Number,
     of_host: Number,
     of_domain: Number,
@@ -60,7 +61,12 @@ pub struct PlacedUrl {
 
 impl PlacedUrl {
     /// The URL itself.
-    pub const fn url(&self) -> &Url {
+    pub fn url(&self) -> &Url {
+        &self.url
+    }
+
+    /// The URL itself, for whoever keeps it.
+    pub const fn shared_url(&self) -> &Arc<Url> {
         &self.url
     }
 
@@ -82,6 +88,12 @@ impl fmt::Debug for PlacedUrl {
 
 impl From<Url> for PlacedUrl {
     fn from(url: Url) -> Self {
+        Arc::new(url).into()
+    }
+}
+
+impl From<Arc<Url>> for PlacedUrl {
+    fn from(url: Arc<Url>) -> Self {
         let [of_url, of_host, of_domain] =
             [Scope::Url, Scope::Host, Scope::Domain].map(|scope| scope.number(&url));
         Self { url, of_url, of_host, of_domain }

@@ -44,7 +44,7 @@ pub enum Entry {
     },
 }
 
-/// Entries that there is room for after many more were written down at once.
+/// Entries that there is room for at once, after many more were written down.
 const KEPT_ROOM: usize = 4096;
 
 /// A watch that writes down all that happens to it.
@@ -107,10 +107,10 @@ impl Journaled {
         &self.entries
     }
 
-    /// Drops the entries, which are somewhere else now, and keeps some room for as many again.
-    pub fn clear_entries(&mut self) {
-        self.entries.clear();
-        self.entries.shrink_to(KEPT_ROOM);
+    /// Gives the entries away, and makes some room for as many again.
+    pub fn take_entries(&mut self) -> Vec<Entry> {
+        let room = Vec::with_capacity(self.entries.len().min(KEPT_ROOM));
+        std::mem::replace(&mut self.entries, room)
     }
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::looks::{self, Look};
 use super::writer::{Pending, Writer};
-use super::{contents, items, outbox, remembered, sources};
+use super::{contents, items, outbox, prune, remembered, sources};
 use crate::{
     Capture, ContentHash, Cursor, Error, Fault, NewChange, NewVersion, ObservationId, Outcome, Recorded,
     Repeated, SourceId, VersionId,
@@ -150,7 +150,11 @@ fn add_version(
     connection
         .prepare_cached("INSERT INTO version (source, at, content, media_type) VALUES (?1, ?2, ?3, ?4)")?
         .execute(params![capture.source.0, capture.at.micros(), content, version.media_type])?;
-    Ok(VersionId(connection.last_insert_rowid()))
+    let added = VersionId(connection.last_insert_rowid());
+    if let Some(keep) = capture.keep_versions {
+        prune::versions_of(connection, capture.source.0, Some(keep), None)?;
+    }
+    Ok(added)
 }
 
 struct Newest {

@@ -7,9 +7,10 @@
 use std::collections::HashMap;
 
 use dunlin_core::Time;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, Row, params};
 use serde::{Deserialize, Serialize};
 
+use super::columns::{COLUMNS, differences, sums};
 use super::{numbering, sources};
 use crate::{
     Capture, Error, ObservationId, ObservationQuery, Outcome, ProbeId, Recorded, Repeated, SourceId,
@@ -20,14 +21,23 @@ use crate::{
 const MAX_IN_ROW: usize = 256;
 /// The looks among which one is known again, in no more than 32 rows.
 const LATEST_LOOKS: usize = 256;
-const SELECT_LATEST: &str = "SELECT id, looks FROM look ORDER BY id DESC LIMIT 32";
+const SELECT_LATEST: &str = "SELECT id, looks, packing FROM look ORDER BY id DESC LIMIT 32";
 
-/// A look as it is on disk. Fields are told apart by their order: add at the end, with a new schema.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+/// A look. One after the other, these are a batch in databases of the second schema.
+#[derive(Debug, Clone, Copy, Deserialize)]
 pub(super) struct Look {
     source: i64,
     probe: u64,
     at: i64,
+}
+
+/// A batch as it is on disk, all as differences. Not compressed: what is left hardly repeats itself. Fields are told apart by
+/// their order: add at the end, with a new schema.
+#[derive(Serialize, Deserialize)]
+struct Columns {
+    source: Vec<i64>,
+    probe: Vec<i64>,
+    at: Vec<i64>,
 }
 
 impl Look {
@@ -75,8 +85,8 @@ pub(super) fn record(connection: &Connection, looks: &[Look]) -> Result<Vec<Resu
 fn add(connection: &Connection, last: i64, batch: &[Look]) -> Result<(), Error> {
     let latest = batch.iter().map(|look| look.at).max();
     connection
-        .prepare_cached("INSERT INTO look (id, size, at, looks) VALUES (?1, ?2, ?3, ?4)")?
-        .execute(params![last, numbering::size_of(batch), latest, postcard::to_allocvec(batch)?])?;
+        .prepare_cached("INSERT INTO look (id, size, at, looks, packing) VALUES (?1, ?2, ?3, ?4, ?5)")?
+        .execute(params![last, numbering::size_of(batch), latest, pack(batch)?, COLUMNS])?;
     Ok(())
 }
 
@@ -88,7 +98,7 @@ fn latest(connection: &Connection) -> Result<HashMap<(i64, u64), i64>, Error> {
     while numbers.len() < LATEST_LOOKS
         && let Some(row) = rows.next()?
     {
-        let batch = unpack(row.get(0)?, row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?)?;
+        let batch = unpack(row)?;
         numbers.extend(batch.into_iter().map(|(number, look)| ((look.source, look.probe), number)));
     }
     Ok(numbers)
@@ -99,13 +109,14 @@ pub(super) fn list(
     connection: &Connection,
     query: &ObservationQuery,
 ) -> Result<Vec<StoredObservation>, Error> {
-    let mut select = connection.prepare_cached("SELECT id, looks FROM look WHERE id > ?1 ORDER BY id")?;
+    let mut select =
+        connection.prepare_cached("SELECT id, looks, packing FROM look WHERE id > ?1 ORDER BY id")?;
     let after = query.after.map_or(0, |after| after.0);
     let mut rows = select.query([after])?;
     let mut is_there: HashMap<i64, bool> = HashMap::new();
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
-        let batch = unpack(row.get(0)?, row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?)?;
+        let batch = unpack(row)?;
         for (number, look) in batch {
             if number <= after || query.source.is_some_and(|source| source.0 != look.source) {
                 continue;
@@ -136,9 +147,28 @@ fn observation(number: i64, look: &Look) -> StoredObservation {
     }
 }
 
+fn pack(batch: &[Look]) -> Result<Vec<u8>, Error> {
+    Ok(postcard::to_allocvec(&Columns {
+        source: differences(batch.iter().map(|look| look.source)),
+        probe: differences(batch.iter().map(|look| look.probe.cast_signed())),
+        at: differences(batch.iter().map(|look| look.at)),
+    })?)
+}
+
 /// The looks of a row, with their numbers.
-fn unpack(last: i64, looks: &[u8]) -> Result<Vec<(i64, Look)>, Error> {
-    let looks: Vec<Look> = postcard::from_bytes(looks)?;
+fn unpack(row: &Row<'_>) -> Result<Vec<(i64, Look)>, Error> {
+    let last: i64 = row.get(0)?;
+    let packed = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
+    let looks: Vec<Look> = if row.get::<_, i64>(2)? == COLUMNS {
+        let Columns { source, probe, at } = postcard::from_bytes(packed)?;
+        if source.len() != probe.len() || source.len() != at.len() {
+            return Err(Error::damaged(format!("the columns of look {last} do not fit each other")));
+        }
+        let columns = sums(source).zip(sums(probe)).zip(sums(at));
+        columns.map(|((source, probe), at)| Look { source, probe: probe.cast_unsigned(), at }).collect()
+    } else {
+        postcard::from_bytes(packed)?
+    };
     let first = last - numbering::size_of(&looks) + 1;
     Ok((first..).zip(looks).collect())
 }

@@ -10,7 +10,8 @@ use rusqlite::{Connection, TransactionBehavior};
 use crate::Error;
 
 /// All steps, oldest first.
-pub(super) const STEPS: &[&str] = &[include_str!("0001_first.sql"), include_str!("0002_batches.sql")];
+pub(super) const STEPS: &[&str] =
+    &[include_str!("0001_first.sql"), include_str!("0002_batches.sql"), include_str!("0003_compact.sql")];
 
 /// Marks a database as ours: "Dnln" in ASCII.
 const APPLICATION_ID: i32 = 0x446e_6c6e;

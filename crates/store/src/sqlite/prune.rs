@@ -61,6 +61,24 @@ fn versions(connection: &Connection, retention: Retention, after: i64) -> Result
     let mut next = connection.prepare_cached("SELECT id FROM source WHERE id > ?1 ORDER BY id LIMIT ?2")?;
     let sources = next.query_map([after, SOURCES_AT_ONCE], |row| row.get(0))?;
     let sources: Vec<i64> = sources.collect::<Result<_, _>>()?;
+    let mut portion = Portion { versions: 0, contents: 0, last_source: sources.last().copied() };
+    for source in sources {
+        let (versions, contents) =
+            versions_of(connection, source, retention.keep_versions, retention.versions_before)?;
+        portion.versions += versions;
+        portion.contents += contents;
+    }
+    Ok(portion)
+}
+
+/// Versions of a source that are beyond `keep` or from before a time, and contents that nothing needs after that; how
+/// many of each went.
+pub(super) fn versions_of(
+    connection: &Connection,
+    source: i64,
+    keep: Option<u32>,
+    before: Option<Time>,
+) -> Result<(u64, u64), Error> {
     // The newest of all is left out first, then those that are counted or young enough.
     let mut remove = connection.prepare_cached(
         "DELETE FROM version WHERE source = ?1
@@ -68,16 +86,11 @@ fn versions(connection: &Connection, retention: Retention, after: i64) -> Result
          AND (at < ?2 OR id <= (SELECT id FROM version WHERE source = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?3))
          RETURNING content",
     )?;
-    let before = retention.versions_before.map_or(i64::MIN, Time::micros);
-    let keep = retention.keep_versions.map_or(i64::MAX, i64::from);
-    let mut portion = Portion { versions: 0, contents: 0, last_source: sources.last().copied() };
-    for source in sources {
-        let removed = remove.query_map(params![source, before, keep], |row| row.get(0))?;
-        let removed: Vec<i64> = removed.collect::<Result<_, _>>()?;
-        portion.versions += removed.len() as u64;
-        portion.contents += contents::remove_unneeded(connection, removed)?;
-    }
-    Ok(portion)
+    let before = before.map_or(i64::MIN, Time::micros);
+    let keep = keep.map_or(i64::MAX, i64::from);
+    let removed = remove.query_map(params![source, before, keep], |row| row.get(0))?;
+    let removed: Vec<i64> = removed.collect::<Result<_, _>>()?;
+    Ok((removed.len() as u64, contents::remove_unneeded(connection, removed)?))
 }
 
 /// Rows whose time lies before the limit, if there is one.

@@ -4,7 +4,9 @@ use dunlin_core::Time;
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Row, params};
 
 use super::contents;
-use crate::{Error, Health, NewSource, Source, SourceEdit, SourceId, SourceQuery, SourceState};
+use crate::{
+    Error, Health, NewSource, Note, ProbeBasis, Source, SourceEdit, SourceId, SourceQuery, SourceState,
+};
 
 const COLUMNS: &str =
     "id, url, kind, recipe, weight, life, urgency, tags, created, health, reason, since, paused";
@@ -32,6 +34,25 @@ pub(super) fn add(connection: &Connection, new: &NewSource) -> Result<SourceId, 
 pub(super) fn get(connection: &Connection, id: SourceId) -> Result<Option<Source>, Error> {
     let mut select = connection.prepare_cached(&format!("SELECT {COLUMNS} FROM source WHERE id = ?1"))?;
     select.query_row([id.0], |row| Ok(read(row))).optional()?.transpose()
+}
+
+/// What a probe of a source begins with.
+pub(super) fn basis(
+    connection: &Connection,
+    id: SourceId,
+    notes: &[&str],
+) -> Result<Option<ProbeBasis>, Error> {
+    let mut select = connection.prepare_cached("SELECT url, kind, recipe FROM source WHERE id = ?1")?;
+    let words = select.query_row([id.0], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).optional()?;
+    let Some((url, kind, recipe)) = words else { return Ok(None) };
+    let mut note = connection.prepare_cached("SELECT value FROM note WHERE source = ?1 AND name = ?2")?;
+    let mut found = Vec::with_capacity(notes.len());
+    for name in notes {
+        if let Some(value) = note.query_row(params![id.0, name], |row| row.get(0)).optional()? {
+            found.push(Note { name: (*name).to_owned(), value });
+        }
+    }
+    Ok(Some(ProbeBasis { url, kind, recipe, notes: found }))
 }
 
 pub(super) fn list(connection: &Connection, query: &SourceQuery) -> Result<Vec<Source>, Error> {
@@ -97,7 +118,7 @@ pub(super) fn demand(connection: &Connection, id: SourceId) -> Result<(), Error>
 
 /// The statement that says whether a source is there, for whoever asks for many.
 pub(super) fn finding(connection: &Connection) -> Result<CachedStatement<'_>, Error> {
-    Ok(connection.prepare_cached("SELECT 1 FROM source WHERE id = ?1")?)
+    Ok(connection.prepare_cached("SELECT 1 FROM source INDEXED BY source_by_id WHERE id = ?1")?)
 }
 
 fn read(row: &Row<'_>) -> Result<Source, Error> {

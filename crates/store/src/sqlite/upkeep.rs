@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use dunlin_core::Time;
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, params};
 
@@ -25,11 +26,24 @@ pub(super) fn statistics(connection: &Connection, file: &Path) -> Result<Statist
         changes: number("SELECT count(*) FROM change")?,
         observations: number("SELECT count(*) FROM observation")?
             + number("SELECT coalesce(sum(size), 0) FROM look")?,
+        look_bytes: number("SELECT coalesce(sum(length(looks)), 0) FROM look")?,
+        decision_bytes: number("SELECT coalesce(sum(length(entry)), 0) FROM decision")?,
         decisions: number("SELECT coalesce(sum(max(size, 1)), 0) FROM decision")?,
         messages: number("SELECT count(*) FROM outbox")?,
         disk_bytes: on_disk(file) + on_disk(&beside(file, "-wal")) + on_disk(&beside(file, "-shm")),
         free_bytes: number("PRAGMA freelist_count")? * number("PRAGMA page_size")?,
     })
+}
+
+/// Each table has an index by time, so this reads three entries.
+pub(super) fn newest_time(connection: &Connection) -> Result<Option<Time>, Error> {
+    let mut newest = None;
+    for table in ["observation", "look", "decision"] {
+        let latest: Option<i64> =
+            connection.query_row(&format!("SELECT max(at) FROM {table}"), [], |row| row.get(0))?;
+        newest = newest.max(latest);
+    }
+    Ok(newest.map(Time::from_micros))
 }
 
 pub(super) fn check(connection: &Connection, depth: Depth) -> Result<Findings, Error> {

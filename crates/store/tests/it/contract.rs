@@ -18,6 +18,8 @@ macro_rules! contract_suite {
     ($run:path) => {
         promises! { $run;
             sources::what_was_added_reads_back,
+            sources::several_are_added_together_or_none,
+            sources::probes_begin_with_words_and_the_notes_that_are_asked_for,
             sources::pages_follow_each_other,
             sources::edits_change_what_they_name,
             sources::nonsense_is_refused,
@@ -46,6 +48,8 @@ macro_rules! contract_suite {
             outbox::a_late_failure_does_not_disturb_the_next_attempt,
             outbox::a_key_that_waits_is_not_queued_again,
             outbox::messages_outlive_their_source,
+            upkeep::a_capture_removes_the_versions_it_makes_too_many,
+            upkeep::the_newest_time_is_that_of_the_last_thing_that_happened,
             upkeep::the_newest_version_is_never_pruned,
             upkeep::pruning_keeps_what_deltas_need,
             upkeep::pruning_by_age_touches_only_what_is_named,

@@ -8,7 +8,8 @@ use rusqlite::Connection;
 
 use crate::given;
 
-const GOLDEN: &[&str] = &[include_str!("golden/0001.sql"), include_str!("golden/0002.sql")];
+const GOLDEN: &[&str] =
+    &[include_str!("golden/0001.sql"), include_str!("golden/0002.sql"), include_str!("golden/0003.sql")];
 
 fn lay_out(sql: &str) -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();

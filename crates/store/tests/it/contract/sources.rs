@@ -1,6 +1,6 @@
 //! Promises about sources.
 
-use dunlin_store::{Error, Health, ItemScope, SourceEdit, SourceId, SourceQuery, SourceState};
+use dunlin_store::{Error, Health, ItemScope, Note, SourceEdit, SourceId, SourceQuery, SourceState};
 
 use super::Fresh;
 use crate::given::{self, time};
@@ -18,6 +18,20 @@ pub(crate) fn what_was_added_reads_back(fresh: Fresh<'_>) {
     let state = SourceState { health: Health::New, reason: String::new(), since: time(0) };
     assert_eq!(found.state, state);
     assert_eq!(store.source(SourceId(id.0 + 1)).unwrap(), None);
+}
+
+pub(crate) fn several_are_added_together_or_none(fresh: Fresh<'_>) {
+    let store = fresh();
+    let ids = store.add_sources(["a", "b", "c"].map(given::source).to_vec()).unwrap();
+    let url = |id: SourceId| store.source(id).unwrap().unwrap().spec.url;
+    assert_eq!(
+        ids.iter().map(|id| url(*id)).collect::<Vec<_>>(),
+        ["a", "b", "c"].map(|name| given::source(name).url)
+    );
+    let mut nonsense = given::source("e");
+    nonsense.weight = f64::NAN;
+    store.add_sources(vec![given::source("d"), nonsense]).unwrap_err();
+    assert_eq!(store.sources(&SourceQuery::first(9)).unwrap().len(), 3);
 }
 
 pub(crate) fn pages_follow_each_other(fresh: Fresh<'_>) {
@@ -102,4 +116,19 @@ pub(crate) fn a_removed_source_takes_its_captures_along(fresh: Fresh<'_>) {
     assert_eq!((statistics.contents, statistics.observations), (1, 1));
     // A number is never given again: whoever remembers it must not find another source under it.
     assert!(store.add_source(given::source("new")).unwrap() > kept);
+}
+
+pub(crate) fn probes_begin_with_words_and_the_notes_that_are_asked_for(fresh: Fresh<'_>) {
+    let store = fresh();
+    let mut new = given::source("a");
+    (new.kind, new.recipe) = ("feed".to_owned(), r#"{"x":1}"#.to_owned());
+    let ids = store.add_sources(vec![new.clone(), given::source("b")]).unwrap();
+    let note = |name: &str, value: &[u8]| Note { name: name.to_owned(), value: value.to_vec() };
+    let notes = [note("look", b"1"), note("model", b"2"), note("flicker", b"3")];
+    store.remember_notes(notes.iter().map(|note| (ids[0], note.clone())).collect()).unwrap();
+    let bases = store.probe_bases(&[ids[1], SourceId(99), ids[0]], &["look", "flicker"]).unwrap();
+    let [Some(b), None, Some(a)] = bases.as_slice() else { panic!("{bases:?}") };
+    assert_eq!((&a.url, &a.kind, &a.recipe), (&new.url, &new.kind, &new.recipe));
+    assert_eq!(a.notes, [notes[0].clone(), notes[2].clone()]);
+    assert_eq!((b.url.as_str(), b.notes.len()), ("https://b.example/", 0));
 }

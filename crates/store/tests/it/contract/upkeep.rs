@@ -24,6 +24,40 @@ fn remaining(store: &dyn Store, source: SourceId) -> usize {
     store.versions(&VersionQuery { source, before: None, limit: 1000 }).unwrap().len()
 }
 
+pub(crate) fn a_capture_removes_the_versions_it_makes_too_many(fresh: Fresh<'_>) {
+    let store = fresh();
+    let (source, versions) = history(store.as_ref(), "a", 5);
+    let (other, _) = history(store.as_ref(), "other", 5);
+    let mut capture = given::news(source, 6, b"the sixth");
+    capture.keep_versions = Some(3);
+    store.record_capture(capture.clone()).unwrap();
+    assert_eq!((remaining(store.as_ref(), source), remaining(store.as_ref(), other)), (3, 5));
+    assert_eq!(&store.content(versions[4].0).unwrap(), &versions[4].1, "one that stays can be read");
+    // Without a new version, nothing is too many.
+    (capture.probe, capture.keep_versions) = (dunlin_store::ProbeId(7), Some(1));
+    store.record_capture(capture.clone()).unwrap();
+    assert_eq!(remaining(store.as_ref(), source), 3);
+    (capture.probe, capture.keep_versions) = (dunlin_store::ProbeId(8), Some(0));
+    capture.version.as_mut().unwrap().content = b"the seventh".to_vec();
+    let seventh = store.record_capture(capture).unwrap().version.unwrap();
+    assert_eq!(remaining(store.as_ref(), source), 1);
+    assert_eq!(store.content(seventh).unwrap(), b"the seventh");
+    assert!(store.check(Depth::Everything).unwrap().is_sound());
+}
+
+pub(crate) fn the_newest_time_is_that_of_the_last_thing_that_happened(fresh: Fresh<'_>) {
+    let store = fresh();
+    assert_eq!(store.newest_time().unwrap(), None);
+    let source = store.add_source(given::source("a")).unwrap();
+    store.record_capture(given::news(source, 3, b"news")).unwrap();
+    assert_eq!(store.newest_time().unwrap(), Some(time(3)));
+    store.record_capture(given::probe(source, 5)).unwrap();
+    assert_eq!(store.newest_time().unwrap(), Some(time(5)));
+    let decision = NewDecision { at: time(7), source: None, reason: "".into(), figures: Vec::new() };
+    store.append_decisions(&[decision]).unwrap();
+    assert_eq!(store.newest_time().unwrap(), Some(time(7)));
+}
+
 pub(crate) fn the_newest_version_is_never_pruned(fresh: Fresh<'_>) {
     let store = fresh();
     let (source, versions) = history(store.as_ref(), "a", 5);

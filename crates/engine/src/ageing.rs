@@ -1,0 +1,153 @@
+//! From which time on things are too old to be kept. A clock that is suddenly far ahead is not believed at once: by it, all
+//! that is stored would be too old. Reads no clock.
+//!
+//! Invariant: however far ahead a clock is, and however often the service is started with it, things go at most
+//! [`BELIEVED`] too early, until the service has run for [`PROVEN`] with that clock.
+
+use std::time::Duration;
+
+use dunlin_core::Time;
+use dunlin_store::{Pruned, Store};
+
+use crate::{Error, Keep};
+
+/// So far ahead of what was to be expected a clock is believed: a service may have been off for that long.
+pub const BELIEVED: Duration = Duration::from_hours(7 * 24);
+/// A clock that is further ahead is believed after the service has run with it for this long.
+pub const PROVEN: Duration = Duration::from_hours(24);
+
+/// The setting that has the time up to which the clock is believed, in microseconds.
+const SETTING: &str = "clock_believed";
+
+/// What is known of the clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ages {
+    /// A time that was believed, and how long this run had lasted then.
+    believed: Option<(Time, Duration)>,
+    /// How long this run had lasted when the clock was first not believed.
+    doubted: Option<Duration>,
+}
+
+/// A time from which ages are reckoned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reckoned {
+    /// The time.
+    pub now: Time,
+    /// By how much the clock is ahead of it, if it is not believed.
+    pub doubt: Option<Duration>,
+}
+
+impl Ages {
+    /// What a run begins with: the last time that was believed, or that of the newest thing that is stored.
+    pub fn read(store: &dyn Store) -> Result<Self, Error> {
+        let stored = store.setting(SETTING)?.and_then(|micros| micros.parse().ok()).map(Time::from_micros);
+        let believed = match stored {
+            Some(believed) => Some(believed),
+            None => store.newest_time()?,
+        };
+        Ok(Self { believed: believed.map(|time| (time, Duration::ZERO)), doubted: None })
+    }
+
+    /// The time to reckon from when the clock says `now` and this run has lasted for `run_for`.
+    pub fn reckon(&mut self, now: Time, run_for: Duration) -> Reckoned {
+        let expected = self.believed.map(|(time, then)| time.plus(run_for.saturating_sub(then)));
+        if let Some(expected) = expected.filter(|expected| now > expected.plus(BELIEVED)) {
+            let since = *self.doubted.get_or_insert(run_for);
+            if run_for.saturating_sub(since) < PROVEN {
+                return Reckoned { now: expected, doubt: Some(now.since(expected)) };
+            }
+        }
+        self.doubted = None;
+        // A clock that is behind proves nothing about later times.
+        self.believed = Some((self.believed.map_or(now, |(time, _)| time.max(now)), run_for));
+        Reckoned { now, doubt: None }
+    }
+
+    /// Removes what is too old for `keep`, and stores how far the clock is believed.
+    pub fn prune(
+        &mut self,
+        store: &dyn Store,
+        keep: Keep,
+        now: Time,
+        run_for: Duration,
+    ) -> Result<(Pruned, Reckoned), Error> {
+        let reckoned = self.reckon(now, run_for);
+        let pruned = store.prune(keep.at(reckoned.now))?;
+        let believed = self.believed.map_or(reckoned.now, |(time, _)| time.max(reckoned.now));
+        store.set_setting(SETTING, Some(believed.micros().to_string()))?;
+        Ok((pruned, reckoned))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dunlin_store::{NewDecision, SqliteStore};
+
+    use super::*;
+
+    const HOUR: Duration = Duration::from_hours(1);
+    const TEN_YEARS: Duration = Duration::from_hours(10 * 365 * 24);
+
+    fn began() -> Time {
+        Time::from_seconds(1_700_000_000)
+    }
+
+    fn with_a_decision_at(at: Time) -> (tempfile::TempDir, SqliteStore) {
+        let directory = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(directory.path()).unwrap();
+        let decision = NewDecision { at, source: None, reason: "".into(), figures: Vec::new() };
+        store.append_decisions(&[decision]).unwrap();
+        (directory, store)
+    }
+
+    fn n_pruned(ages: &mut Ages, store: &SqliteStore, now: Time, run_for: Duration) -> u64 {
+        ages.prune(store, Keep::default(), now, run_for).unwrap().0.decisions
+    }
+
+    #[test]
+    fn a_clock_ten_years_ahead_removes_nothing_however_often_it_is_started_with() {
+        let (_directory, store) = with_a_decision_at(began());
+        for start in 0..30 {
+            let mut ages = Ages::read(&store).unwrap();
+            let ahead = began().plus(TEN_YEARS + HOUR * start);
+            assert_eq!(n_pruned(&mut ages, &store, ahead, Duration::ZERO), 0);
+            let (_, reckoned) = ages.prune(&store, Keep::default(), ahead.plus(HOUR), HOUR).unwrap();
+            assert!(reckoned.doubt.unwrap() > Duration::from_hours(9 * 365 * 24), "{reckoned:?}");
+            // What is written meanwhile has the time of that clock.
+            let at = ahead.plus(HOUR);
+            let late = NewDecision { at, source: None, reason: "".into(), figures: Vec::new() };
+            store.append_decisions(&[late]).unwrap();
+        }
+        let mut ages = Ages::read(&store).unwrap();
+        let right = began().plus(HOUR * 31);
+        assert_eq!(ages.reckon(right, Duration::ZERO), Reckoned { now: right, doubt: None });
+    }
+
+    #[test]
+    fn a_service_that_was_off_for_long_removes_what_is_old_after_a_day() {
+        let (_directory, store) = with_a_decision_at(began());
+        let mut ages = Ages::read(&store).unwrap();
+        let back = began().plus(TEN_YEARS);
+        assert_eq!(n_pruned(&mut ages, &store, back, Duration::ZERO), 0);
+        assert_eq!(n_pruned(&mut ages, &store, back.plus(HOUR * 23), HOUR * 23), 0);
+        assert_eq!(n_pruned(&mut ages, &store, back.plus(PROVEN), PROVEN), 1);
+        let mut again = Ages::read(&store).unwrap();
+        assert_eq!(again.reckon(back.plus(PROVEN), Duration::ZERO).doubt, None);
+    }
+
+    #[test]
+    fn a_service_that_runs_on_or_was_off_for_some_days_is_believed_at_once() {
+        let (_directory, store) = with_a_decision_at(began());
+        let mut ages = Ages::read(&store).unwrap();
+        let mut now = began().plus(BELIEVED);
+        for hours in 0..24 * 40 {
+            assert_eq!(ages.reckon(now, HOUR * hours), Reckoned { now, doubt: None });
+            now = now.plus(HOUR);
+        }
+        assert_eq!(n_pruned(&mut ages, &store, now, HOUR * 24 * 40), 1);
+        // A clock that is behind for a while, as one without a battery at its start, changes nothing about that.
+        let mut ages = Ages::read(&store).unwrap();
+        assert_eq!(ages.reckon(Time::from_seconds(0), Duration::ZERO).doubt, None);
+        assert_eq!(ages.reckon(now.plus(HOUR), HOUR).doubt, None);
+    }
+}
