@@ -14,7 +14,8 @@ fn readers(at_one_time: usize, spare: usize) -> Readers {
 /// Work that waits until it is released, and gives what it is released with; how it is released.
 fn held() -> (Sender<u32>, impl FnOnce() -> u32 + Send + 'static) {
     let (release, released): (_, Receiver<u32>) = channel();
-    (release, move || released.recv().unwrap_or(0))
+    // Not for ever, so that a test of a deadline that does not work fails.
+    (release, move || released.recv_timeout(LONG).unwrap_or(0))
 }
 
 async fn until(mut is_so: impl FnMut() -> bool) {

@@ -108,7 +108,10 @@ impl Gate {
 
     fn pass(&self) {
         self.n_held.fetch_add(1, Ordering::SeqCst);
-        drop(self.opened.wait_while(self.is_shut.lock().unwrap(), |is_shut| *is_shut).unwrap());
+        // Not for ever, so that a test that fails ends.
+        let longest = Duration::from_mins(2);
+        let shut = self.is_shut.lock().unwrap();
+        drop(self.opened.wait_timeout_while(shut, longest, |is_shut| *is_shut).unwrap());
         self.n_held.fetch_sub(1, Ordering::SeqCst);
     }
 }

@@ -104,24 +104,35 @@ async fn when_abandoned_readings_have_all_threads_that_is_told_and_over_when_one
     assert_eq!(all_changes(&*shelf.store).len(), 1, "of the others nothing was taken");
 }
 
-#[tokio::test]
-async fn a_stop_waits_for_no_reader() {
-    let (shelf, server) = (shelf(), Server::start().await);
+/// Neither does the runtime, which waits for its own blocking threads.
+#[test]
+fn a_stop_waits_for_no_reader() {
+    let (ended, has_ended) = std::sync::mpsc::channel();
+    let shelf = shelf();
     let ailing = Ailing::new(&shelf.store);
-    server.put("/page", "200 OK", "<p>One</p>");
-    let (reading_time, stop_within) = (Duration::from_hours(1), Duration::from_millis(100));
-    let engine =
-        Engine::start(ailing.clone(), Settings { reading_time, stop_within, ..hasty() }).await.unwrap();
-    let source = engine.handle().add_source(page(server.url("/page"))).await.unwrap().id;
-    until_well(&shelf, source).await;
-    ailing.items.shut();
-    ailing.held_at.lock().unwrap().push(source);
-    server.put("/page", "200 OK", "<p>Two</p>");
-    engine.handle().probe_now(source).await.unwrap();
-    until("a reader that waits", || ailing.items.n_held() == 1).await;
-    tokio::time::timeout(Duration::from_mins(1), engine.stop()).await.expect("an end").unwrap();
-    assert_eq!(ailing.items.n_held(), 1);
-    ailing.items.open();
+    let reader = Arc::clone(&ailing);
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let server = Server::start().await;
+            server.put("/page", "200 OK", "<p>One</p>");
+            let (reading_time, stop_within) = (Duration::from_hours(1), Duration::from_millis(100));
+            let settings = Settings { reading_time, stop_within, ..hasty() };
+            let engine = Engine::start(ailing.clone(), settings).await.unwrap();
+            let source = engine.handle().add_source(page(server.url("/page"))).await.unwrap().id;
+            until_well(&shelf, source).await;
+            ailing.items.shut();
+            ailing.held_at.lock().unwrap().push(source);
+            server.put("/page", "200 OK", "<p>Two</p>");
+            engine.handle().probe_now(source).await.unwrap();
+            until("a reader that waits", || ailing.items.n_held() == 1).await;
+            engine.stop().await.unwrap();
+        });
+        drop(runtime);
+        ended.send(()).unwrap();
+    });
+    has_ended.recv_timeout(Duration::from_mins(1)).expect("an end");
+    assert_eq!(reader.items.n_held(), 1);
 }
 
 #[tokio::test]
