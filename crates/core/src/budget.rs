@@ -177,6 +177,37 @@ mod tests {
         assert_eq!(spent, [1, 0, 0, 1, 0, 0, 0, 1]);
     }
 
+    /// 2.5 a chronon: up to three may be spent, whole grants first; half a unit is saved, or what is left of it, up to one.
+    #[test]
+    fn costs_are_taken_from_the_whole_part_first_and_then_from_savings() {
+        let budget = Budget::constant(2.5).unwrap();
+        let mut meter = budget.meter();
+        let costs: [(&[f64], f64); 6] = [
+            (&[2.0], 2.5),
+            (&[1.0], 3.0),
+            (&[2.25, 0.5], 3.0),
+            (&[3.0], 3.0),
+            (&[0.75, 0.75, 0.75], 2.75),
+            (&[], 3.0),
+        ];
+        for (now, (costs, open)) in Chronon::first(6).zip(costs) {
+            let mut allowance = meter.open(now);
+            assert_eq!(allowance.left(), open, "chronon {now}");
+            assert!(costs.iter().all(|&cost| allowance.spend(cost)), "chronon {now}");
+            assert_eq!(allowance.left(), open - costs.iter().sum::<f64>());
+            assert!(!allowance.fits(open + 1e-6) && !allowance.spend(open + 1e-6));
+            meter.close(now, &allowance);
+        }
+        assert_eq!(meter.saved, 1.0);
+        assert_eq!(
+            (budget.most_in_one_chronon(9), Budget::constant(0.2).unwrap().most_in_one_chronon(1)),
+            (3.0, 1.0)
+        );
+        let uneven = Budget::per_chronon(vec![0.0, 0.5, 4.0]).unwrap();
+        assert_eq!([1, 2, 3].map(|chronons| uneven.most_in_one_chronon(chronons)), [0.0, 1.0, 4.0]);
+        assert_eq!(Chronon::first(4).map(|now| uneven.at(now)).collect::<Vec<_>>(), [0.0, 0.5, 4.0, 0.0]);
+    }
+
     #[test]
     fn nothing_is_nothing_however_cheap_a_probe() {
         let mut allowance = Budget::constant(0.0).unwrap().meter().open(Chronon::FIRST);

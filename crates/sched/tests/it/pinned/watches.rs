@@ -16,8 +16,6 @@ use rand_chacha::ChaCha8Rng;
 use super::{Fingerprint, check, row};
 
 const BEGIN: i64 = 1_700_000_000;
-const SOURCES: u32 = 90;
-const HOSTS: u32 = 9;
 
 fn at(second: u32) -> Time {
     Time::from_seconds(BEGIN + i64::from(second))
@@ -25,6 +23,8 @@ fn at(second: u32) -> Time {
 
 struct World {
     name: &'static str,
+    sources: u32,
+    hosts: u32,
     strategy: Strategy,
     values: &'static [(&'static str, &'static str)],
     chronon: u32,
@@ -41,6 +41,8 @@ struct World {
 const DATED: &[Option<Known>] = &[None, Some(Known::Latest), Some(Known::All)];
 const PLAIN: World = World {
     name: "plain",
+    sources: 90,
+    hosts: 9,
     strategy: Strategy::Learned,
     values: &[("overwrite", "uniform")],
     chronon: 1,
@@ -64,8 +66,10 @@ const MIXED: &[(&str, &str)] = &[
     ("overwrite", "chordal:600"),
 ];
 const HALF_AN_HOUR: Strategy = Strategy::Cam { epoch: Duration::from_mins(30) };
-const WORLDS: [World; 10] = [
+const WORLDS: [World; 11] = [
     PLAIN,
+    // More wait for the host than it keeps for their worth.
+    World { name: "one host", sources: 400, hosts: 1, per_second: 0.9, hours: 2, ..PLAIN },
     World { name: "slow", per_second: 0.02, hours: 12, chronon: 7, ..PLAIN },
     World { name: "plenty", per_second: 6.5, known: DATED, hours: 1, ..PLAIN },
     World { name: "costs", costs: &[1.0, 0.25, 3.0, 1.5], initial_price: Some(0.3), ..PLAIN },
@@ -110,12 +114,12 @@ impl Life<'_> {
             budget: Pace { per_second: world.per_second },
             initial_price: world.initial_price,
         });
-        for host in 0..HOSTS {
+        for host in 0..world.hosts {
             let budget = (host % 3 == 2).then_some(Pace { per_second: world.per_second / 12.0 });
             let terms = HostTerms { at_one_time: 1 + host % 2, budget };
             watch.apply(at(0), Input::Host { host: HostIdx(host), terms });
         }
-        let n_sources = SOURCES as usize;
+        let n_sources = world.sources as usize;
         let mut life = Life {
             world,
             watch,
@@ -124,7 +128,7 @@ impl Life<'_> {
             seen: vec![0; n_sources],
             under_way: Vec::new(),
         };
-        (0..SOURCES).for_each(|source| life.join(0, source));
+        (0..world.sources).for_each(|source| life.join(0, source));
         life
     }
 
@@ -136,7 +140,7 @@ impl Life<'_> {
             ..ValueModel::new(life.parse().unwrap(), urgency.parse().unwrap())
         };
         Terms {
-            host: HostIdx((source + variant) % HOSTS),
+            host: HostIdx((source + variant) % self.world.hosts),
             value,
             cost: self.world.costs[own % self.world.costs.len()],
             shortest_gap: Duration::from_secs(5 + u64::from(source % 4) * 10),
@@ -156,9 +160,9 @@ impl Life<'_> {
 
     /// Sources change every 20 seconds to every two hours; every third is silent in every other quarter of an hour.
     fn change(&mut self, now: u32) {
-        for source in 0..SOURCES {
+        for source in 0..self.world.sources {
             let is_silent = source.is_multiple_of(3) && now / 900 % 2 == 1;
-            let every = 20.0 * 360f64.powf(f64::from(source) / f64::from(SOURCES));
+            let every = 20.0 * 360f64.powf(f64::from(source) / f64::from(self.world.sources));
             let chance = f64::from(self.world.chronon) / every;
             if self.rng.random::<f64>() < chance && !is_silent {
                 self.changes[source as usize].push(now);
@@ -199,8 +203,8 @@ impl Life<'_> {
         if !self.world.is_eventful || self.rng.random_range(0..40) != 0 {
             return;
         }
-        let source = SourceIdx(self.rng.random_range(0..SOURCES));
-        let host = HostIdx(self.rng.random_range(0..HOSTS));
+        let source = SourceIdx(self.rng.random_range(0..self.world.sources));
+        let host = HostIdx(self.rng.random_range(0..self.world.hosts));
         let input = match self.rng.random_range(0..8) {
             0 | 1 => Input::Wanted { source },
             2 | 3 => Input::Held { host, until: at(now + 120) },
@@ -254,7 +258,7 @@ impl Life<'_> {
         writeln!(table, "{name} counts: {counts:?}").unwrap();
         let due = self.watch.next_due(at(now)).map_or(-1.0, |due| due.since(at(now)).as_secs_f64());
         row(table, &format!("{name} price, next due"), &[figures.price, due]);
-        for source in (0..SOURCES).step_by(13).map(SourceIdx) {
+        for source in (0..self.world.sources).step_by(13).map(SourceIdx) {
             let Some(explained) = self.watch.explain(source, at(now)) else { continue };
             let next = explained.next_look.map_or(-1.0, |next| next.since(at(now)).as_secs_f64());
             let forecast = self.watch.forecast(source).unwrap();

@@ -5,6 +5,7 @@ use std::time::Duration;
 use dunlin_core::{SourceIdx, Time};
 use dunlin_sched::model::Seen;
 use dunlin_sched::value::{Life, Urgency, ValueModel};
+use dunlin_sched::watch::journal::{Diverged, Entry, Journaled, Replayed, replay};
 use dunlin_sched::watch::{Choice, Hold, HostIdx, HostTerms, Input, Pace, Reason, Terms, Watch};
 
 use super::{at, host, joined, settings, step, sure, terms};
@@ -264,4 +265,47 @@ fn next_due_names_a_time_when_there_is_something_to_do() {
     assert!((at(9)..=at(11)).contains(&due), "{due:?}");
     watch.apply(at(1), Input::Budget(Pace { per_second: 0.0 }));
     assert_eq!(watch.next_due(at(1)), None);
+}
+
+/// Thirty seconds at a look every five, written down.
+fn recorded() -> Vec<Entry> {
+    let mut watch = Journaled::new(settings(0.2));
+    watch.apply(at(0), host(0, 10));
+    (0..4).for_each(|source| watch.apply(at(0), joined(source, terms(0), sure(0.01), None)));
+    for second in 1..=30 {
+        let mut chosen = Vec::new();
+        watch.choose(at(second), 3, &mut chosen);
+        for choice in chosen {
+            watch.apply(at(second), Input::Looked { source: choice.source, seen: Seen::Unchanged });
+        }
+    }
+    watch.entries().to_vec()
+}
+
+#[test]
+fn a_record_is_short_and_its_replay_counts_what_it_did() {
+    let entries = recorded();
+    let quiet: Vec<u32> = entries
+        .iter()
+        .filter_map(|entry| if let Entry::Quiet { count, .. } = entry { Some(*count) } else { None })
+        .collect();
+    assert_eq!(quiet, [3, 4, 4, 4, 4, 4]);
+    let whole = Replayed { starts: 1, looks: 7, passed_over: 0 };
+    assert_eq!(replay(entries.clone()), Ok(whole));
+    assert_eq!(
+        replay([entries.clone(), entries.clone()].concat()),
+        Ok(Replayed { starts: 2, looks: 14, ..whole })
+    );
+    // What is left of a run whose beginning was removed is passed over, up to the next beginning.
+    let cut = [&entries[1..], &entries[..]].concat();
+    assert_eq!(replay(cut), Ok(Replayed { passed_over: 7, ..whole }));
+
+    let mut wrong = entries;
+    let last = wrong.iter_mut().rev().find_map(|entry| {
+        if let Entry::Chose { at, sources, .. } = entry { Some((at, sources)) } else { None }
+    });
+    let (when, sources) = last.unwrap();
+    let (when, chosen) = (*when, std::mem::replace(sources, vec![SourceIdx(77)]));
+    let recorded = vec![SourceIdx(77)];
+    assert_eq!(replay(wrong), Err(Diverged { looks: 6, at: when, recorded, chosen }));
 }
