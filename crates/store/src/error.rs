@@ -146,6 +146,11 @@ impl Error {
         }
     }
 
+    /// Whether it may be due to a place where nothing can be written.
+    pub(crate) const fn is_about_writing(&self) -> bool {
+        matches!(self, Self::Full | Self::Forbidden { .. } | Self::ReadOnly | Self::System { .. })
+    }
+
     pub(crate) fn system(doing: impl Into<String>, reason: &std::io::Error) -> Self {
         match reason.kind() {
             std::io::ErrorKind::StorageFull => Self::Full,

@@ -45,6 +45,26 @@ impl DirectoryLock {
     }
 }
 
+impl DirectoryLock {
+    /// Keeps writers out of a directory that is only read, without writing there; `None` where there was never one.
+    pub(super) fn share(directory: &Path) -> Result<Option<Self>, Error> {
+        let path = directory.join(FILE);
+        let failed = |reason: std::io::Error| Error::system(format!("opening {}", path.display()), &reason);
+        let file = match File::open(&path) {
+            Ok(file) => file,
+            Err(reason) if reason.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(reason) => return Err(failed(reason)),
+        };
+        match file.try_lock_shared() {
+            Ok(()) => Ok(Some(Self { _file: file })),
+            Err(TryLockError::WouldBlock) => {
+                Err(Error::InUse { directory: directory.to_owned(), process: None })
+            }
+            Err(TryLockError::Error(reason)) => Err(failed(reason)),
+        }
+    }
+}
+
 /// Whether a running process holds the directory. Only asks: a directory that is not there is held by nobody.
 pub(super) fn is_held(directory: &Path) -> Result<bool, Error> {
     let path = directory.join(FILE);

@@ -10,10 +10,24 @@ use rusqlite::{Connection, OpenFlags};
 use super::open::keep_statements;
 use crate::Error;
 
+/// How the database is shared while it is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Manner {
+    /// With a writer, through a file beside the database that tells each what the other does.
+    Beside,
+    /// With nobody who writes: nothing is created and nothing locked, as where nothing can be written. What the writer
+    /// left in its log is read from there.
+    Alone,
+}
+
+/// The file access of `SQLite` that takes no locks.
+const WITHOUT_LOCKS: &str = if cfg!(windows) { "win32-none" } else { "unix-none" };
+
 /// The connections that are idle, and how many more may be opened.
 #[derive(Debug)]
 pub(super) struct Readers {
     file: PathBuf,
+    manner: Manner,
     busy_timeout: Duration,
     pool: Mutex<Pool>,
     returned: Condvar,
@@ -26,9 +40,13 @@ struct Pool {
 }
 
 impl Readers {
-    pub(super) fn new(file: PathBuf, at_most: usize, busy_timeout: Duration) -> Self {
+    pub(super) fn new(file: PathBuf, manner: Manner, at_most: usize, busy_timeout: Duration) -> Self {
         let pool = Pool { idle: Vec::new(), unopened: at_most.max(1) };
-        Self { file, busy_timeout, pool: Mutex::new(pool), returned: Condvar::new() }
+        Self { file, manner, busy_timeout, pool: Mutex::new(pool), returned: Condvar::new() }
+    }
+
+    pub(super) const fn manner(&self) -> Manner {
+        self.manner
     }
 
     /// Runs `work` on one state of the database: what is written meanwhile stays out of sight.
@@ -71,7 +89,16 @@ impl Readers {
 
     fn open(&self) -> Result<Connection, Error> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(&self.file, flags)?;
+        let connection = match self.manner {
+            Manner::Beside => Connection::open_with_flags(&self.file, flags)?,
+            Manner::Alone => {
+                let connection = Connection::open_with_flags_and_vfs(&self.file, flags, WITHOUT_LOCKS)?;
+                // What is told through the file beside the database is then kept in memory.
+                connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
+                connection.pragma_update(None, "temp_store", "MEMORY")?;
+                connection
+            }
+        };
         connection.busy_timeout(self.busy_timeout)?;
         keep_statements(&connection)?;
         Ok(connection)

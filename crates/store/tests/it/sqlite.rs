@@ -257,3 +257,43 @@ fn a_backup_is_a_store() {
     let nowhere = elsewhere.path().join("no").join("such").join("place.db");
     assert_eq!(store.back_up(&nowhere).unwrap_err().fault(), Fault::Ours);
 }
+
+#[cfg(unix)]
+/// A store as `kill -9` leaves it: the newest of it is in the log beside the database.
+fn killed() -> TempDir {
+    let (alive, left) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let store = SqliteStore::open(alive.path()).unwrap();
+    let source = store.add_source(given::source("a")).unwrap();
+    store.record_capture(given::news(source, 1, b"content")).unwrap();
+    for name in ["dunlin.db", "dunlin.db-wal", "dunlin.lock"] {
+        fs::copy(alive.path().join(name), left.path().join(name)).unwrap();
+    }
+    assert!(fs::metadata(left.path().join("dunlin.db-wal")).unwrap().len() > 0);
+    left
+}
+
+#[cfg(unix)]
+#[test]
+fn where_nothing_can_be_written_all_can_still_be_read() {
+    let directory = killed();
+    // What readers and writers share cannot be created, as on a full or read-only disk, whoever runs this.
+    std::os::unix::fs::symlink("nowhere", directory.path().join("dunlin.db-shm")).unwrap();
+    let store = SqliteStore::open_read_only(directory.path()).unwrap();
+    assert!(store.is_read_alone());
+    assert_eq!(given::all_changes(&store).len(), 1, "the log is read too");
+    assert!(store.check(Depth::Everything).unwrap().is_sound());
+    assert_eq!(store.add_source(given::source("b")), Err(Error::ReadOnly));
+    // Nobody writes while it is read without locks.
+    assert!(matches!(SqliteStore::open(directory.path()), Err(Error::InUse { .. })));
+    drop(store);
+
+    // Nor is it read without locks while somebody could write.
+    let held = fs::File::open(directory.path().join("dunlin.lock")).unwrap();
+    held.lock().unwrap();
+    assert!(matches!(SqliteStore::open_read_only(directory.path()), Err(Error::System { .. })));
+    drop(held);
+    fs::remove_file(directory.path().join("dunlin.lock")).unwrap();
+    assert!(SqliteStore::open_read_only(directory.path()).unwrap().is_read_alone(), "a copy without a lock");
+    fs::remove_file(directory.path().join("dunlin.db-shm")).unwrap();
+    assert!(!SqliteStore::open_read_only(directory.path()).unwrap().is_read_alone());
+}
