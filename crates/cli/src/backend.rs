@@ -15,6 +15,7 @@ use serde_json::Value;
 use self::records::{
     BudgetRecord, ChangePage, DecisionPage, SourceRecord, SourceWish, TokenRecord, VersionRecord,
 };
+use crate::config::units::Pace;
 use crate::failure::Failure;
 
 /// Which sources to list.
@@ -55,7 +56,7 @@ pub(crate) trait Backend {
     /// The forecast and what follows from it, as the API tells it.
     fn explain(&self, id: i64) -> Result<Value, Failure>;
     fn budget(&self) -> Result<BudgetRecord, Failure>;
-    fn set_budget(&self, per_second: f64) -> Result<(), Failure>;
+    fn set_budget(&self, pace: Pace) -> Result<(), Failure>;
     /// Goes back to the budget of the configuration.
     fn reset_budget(&self) -> Result<(), Failure>;
     /// Decisions about one source or about all, in the order in which they were taken.

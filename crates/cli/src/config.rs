@@ -38,10 +38,10 @@ pub(crate) struct Config {
     pub(crate) listen: SocketAddr,
     /// Names under which the service may be asked.
     pub(crate) host_names: Vec<String>,
-    /// Probes per second.
-    pub(crate) budget: f64,
-    /// Probes per second of any one host.
-    pub(crate) host_budget: Option<f64>,
+    /// Probes in all.
+    pub(crate) budget: units::Pace,
+    /// Probes of any one host.
+    pub(crate) host_budget: Option<units::Pace>,
     pub(crate) strategy: Strategy,
     /// How far ahead a plan goes, for the strategy that makes one.
     pub(crate) epoch: Duration,
@@ -68,12 +68,14 @@ pub(crate) struct Config {
     /// How long stopping waits for looks under way.
     pub(crate) stop_within: Duration,
     pub(crate) recall_bytes: usize,
+    /// Connections to the API at one time; not to be set by users.
+    pub(crate) connections: usize,
     pub(crate) retention: Keep,
     pub(crate) life: Life,
     pub(crate) urgency: Urgency,
     pub(crate) weight: f64,
-    /// Changes per second that are assumed of a source.
-    pub(crate) assumed_rate: f64,
+    /// Changes that are assumed of a source.
+    pub(crate) assumed_rate: units::Pace,
 }
 
 /// How looks are decided on.
@@ -99,7 +101,7 @@ impl Default for Config {
             data: data_dir::default_directory(),
             listen: SocketAddr::from(([127, 0, 0, 1], 7171)),
             host_names: Vec::new(),
-            budget: 0.5,
+            budget: units::Pace::new(0.5, None),
             host_budget: None,
             strategy: Strategy::Learned,
             epoch: Duration::from_hours(1),
@@ -123,11 +125,12 @@ impl Default for Config {
             reading: engine.reading_time,
             stop_within: engine.stop_within,
             recall_bytes: engine.recall_bytes,
+            connections: dunlin_server::Options::default().max_connections,
             retention: Keep::default(),
             life: Life::Overwrite,
             urgency: Urgency::Uniform,
             weight: 1.0,
-            assumed_rate: engine.prior.rate,
+            assumed_rate: units::Pace::new(engine.prior.rate, None),
         }
     }
 }
@@ -137,8 +140,8 @@ impl Config {
     pub(crate) fn engine_settings(&self) -> dunlin_engine::Settings {
         let mut settings = dunlin_engine::Settings {
             chronon: self.chronon,
-            budget: Pace { per_second: self.budget },
-            host_budget: self.host_budget.map(|per_second| Pace { per_second }),
+            budget: Pace { per_second: self.budget.per_second },
+            host_budget: self.host_budget.map(|pace| Pace { per_second: pace.per_second }),
             politeness: self.politeness,
             in_flight: u32::try_from(self.in_flight).unwrap_or(u32::MAX),
             recall_bytes: self.recall_bytes,
@@ -157,7 +160,7 @@ impl Config {
         if self.robots == Robots::Ignore {
             settings.robots = RobotsRule::Ignore;
         }
-        settings.prior.rate = self.assumed_rate;
+        settings.prior.rate = self.assumed_rate.per_second;
         settings.network.guard = self.guard();
         settings.network.user_agent.clone_from(&self.user_agent);
         settings.network.timeouts = self.timeouts;
@@ -165,6 +168,7 @@ impl Config {
         settings.network.memory = self.memory;
         settings.network.max_redirects = self.max_redirects;
         settings.network.pool.in_flight = self.in_flight;
+        settings.network.pool.idle = settings.network.pool.idle.min(self.in_flight);
         settings.network.extra_roots.clone_from(&self.extra_roots.certificates);
         settings.network.downgrade = self.downgrade;
         settings
@@ -172,11 +176,16 @@ impl Config {
 
     /// What the API is served with.
     pub(crate) fn server_options(&self) -> dunlin_server::Options {
+        let usual = dunlin_server::Options::default();
         dunlin_server::Options {
             listen: self.listen,
             host_names: self.host_names.clone(),
             stop_within: crate::serve::stopping::FOR_REQUESTS,
-            ..dunlin_server::Options::default()
+            max_connections: self.connections,
+            // As large a part of all as usual.
+            max_connections_of_one: (usual.max_connections_of_one * self.connections / usual.max_connections)
+                .max(1),
+            ..usual
         }
     }
 
@@ -333,10 +342,10 @@ impl Effective {
     }
 
     /// What to say of a budget that was set while a service ran. It goes before all but a flag, which is a newer word.
-    pub(crate) fn about_stored_budget(&self, stored: f64) -> Option<String> {
-        let (shown, configured) = (units::show_pace(stored), units::show_pace(self.config.budget));
+    pub(crate) fn about_stored_budget(&self, stored: units::Pace) -> Option<String> {
+        let (shown, configured) = (stored, self.config.budget);
         match self.origin("budget") {
-            _ if shown == configured => None,
+            _ if stored.per_second == configured.per_second => None,
             Origin::Default | Origin::Stored => None,
             Origin::Flag(flag) => Some(format!(
                 "{flag} {configured} replaces the budget of {shown} that was set with `dunlin budget set`"
@@ -349,7 +358,7 @@ impl Effective {
     }
 
     /// Shows the budget that was set while a service ran as the one in force.
-    pub(crate) fn take_stored_budget(&mut self, stored: f64) {
+    pub(crate) fn take_stored_budget(&mut self, stored: units::Pace) {
         self.config.budget = stored;
         self.origins.insert("budget", Origin::Stored);
     }

@@ -25,6 +25,18 @@ pub(crate) fn default_directory() -> PathBuf {
         .map_or_else(|| PathBuf::from("dunlin-data"), |data| data.join("dunlin"))
 }
 
+/// Opens the store in a directory for reading, also where nothing can be written, and says so then.
+pub(crate) fn open_to_read(directory: &Path) -> Result<SqliteStore, dunlin_store::Error> {
+    let store = SqliteStore::open_read_only(directory)?;
+    if store.is_read_alone() {
+        crate::note(&format!(
+            "{} cannot be written (full, or without permission), and is read as it is",
+            directory.display()
+        ));
+    }
+    Ok(store)
+}
+
 /// A service that runs in a data directory, as it says itself.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Service {

@@ -17,6 +17,7 @@ mod guarantee;
 mod headline;
 mod inputs;
 mod lists;
+mod log;
 mod moments;
 mod output;
 mod plan;
@@ -158,7 +159,12 @@ impl Command {
 
 /// Tells a person something that is not the answer: on standard error, so that the answer can be piped.
 fn note(text: &str) {
-    eprintln!("{text}");
+    eprintln!("{}", terminal::harmless(text));
+}
+
+/// The same, in a tone.
+fn note_in(tone: terminal::Tone, text: &str) {
+    eprintln!("{}", terminal::Paint::stderr().paint(tone, &terminal::harmless(text)));
 }
 
 fn main() -> ExitCode {
@@ -166,8 +172,72 @@ fn main() -> ExitCode {
     match cli.command.run() {
         Ok(()) | Err(Failure::ClosedPipe | Failure::Enough) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("error: {failure}");
+            // It may quote what a site or a server said.
+            eprintln!("error: {}", terminal::harmless(&failure.to_string()));
             failure.exit_code()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use clap::CommandFactory as _;
+    use clap::error::ErrorKind;
+
+    use super::*;
+
+    /// What is between two backticks and begins with the name of this program.
+    fn commands_in(text: &str) -> Vec<String> {
+        let lines = text.lines().flat_map(|line| line.split('`').skip(1).step_by(2));
+        lines.filter(|quoted| quoted.starts_with("dunlin ")).map(str::to_owned).collect()
+    }
+
+    /// A value for each placeholder.
+    fn filled_in(word: &str) -> &str {
+        match word {
+            "N/min" => "5/min",
+            "URL" => "https://news.example/",
+            word if word.starts_with('{') || word.chars().all(|c| c.is_ascii_uppercase()) => "1",
+            word => word,
+        }
+    }
+
+    fn read(directory: &Path, found: &mut Vec<(String, String)>) {
+        for entry in std::fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                read(&path, found);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = std::fs::read_to_string(&path).unwrap();
+                found.extend(
+                    commands_in(&text).into_iter().map(|command| (path.display().to_string(), command)),
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn every_command_that_a_message_names_exists() {
+        let mut found = Vec::new();
+        for name in ["cli", "server", "engine", "store", "net"] {
+            read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../{name}/src")), &mut found);
+        }
+        assert!(found.len() > 30, "{found:?}");
+        for (file, command) in found {
+            let words: Vec<&str> = command.split_whitespace().map(filled_in).collect();
+            let kind = Cli::command().try_get_matches_from(words).err().map(|error| error.kind());
+            // A command that is only named may be written without its arguments.
+            let is_there = matches!(
+                kind,
+                None | Some(
+                    ErrorKind::MissingRequiredArgument
+                        | ErrorKind::DisplayHelp
+                        | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+                )
+            );
+            assert!(is_there, "{file}: `{command}`: {kind:?}");
         }
     }
 }

@@ -13,13 +13,19 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
 use crate::failure::Failure;
+use crate::terminal::{harmless, harmless_json};
 
 /// Writes one JSON object and a line end to standard output.
 pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
-    let mut text = serde_json::to_string_pretty(value).map_err(io::Error::from)?;
+    let mut text = harmless_json(&serde_json::to_string_pretty(value).map_err(io::Error::from)?);
     text.push('\n');
     io::stdout().write_all(text.as_bytes())?;
     Ok(())
+}
+
+/// A JSON object on one line, for lists of them.
+pub(crate) fn json_line(value: &impl Serialize) -> io::Result<String> {
+    Ok(harmless_json(&serde_json::to_string(value)?))
 }
 
 /// Writes one line.
@@ -59,7 +65,7 @@ fn print_aligned(
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_header(header.to_vec());
     for row in rows {
-        table.add_row(row);
+        table.add_row(row.iter().map(|cell| harmless(cell)));
     }
     for (i, column) in table.column_iter_mut().enumerate() {
         column.set_cell_alignment(alignment(i));

@@ -5,26 +5,26 @@
 
 mod banner;
 mod demo;
+pub(crate) mod descriptors;
 pub(crate) mod stopping;
 
-use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use dunlin_engine::{Engine, Handle};
-use dunlin_server::{Secret, Server, tokens};
+use dunlin_server::{Secret, Server, tokens, unit};
 use dunlin_store::{SqliteStore, Store};
-use tracing::level_filters::LevelFilter;
 
 use self::demo::Demo;
 use self::stopping::Stop;
+use crate::config::check::in_store;
 use crate::config::{Config, Effective, Flags, Origin};
 use crate::data_dir::{self, Announced, Service};
 use crate::failure::Failure;
+use crate::log::{self, LogFormat};
 use crate::moments;
-use crate::terminal::Paint;
 
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
@@ -58,12 +58,6 @@ struct Announcing<'c> {
     token: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum LogFormat {
-    Text,
-    Json,
-}
-
 impl Serve {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         let mut effective = Effective::read(&self.flags())?;
@@ -74,7 +68,11 @@ impl Serve {
         if self.demo {
             demo::hasten(&mut effective);
         }
-        self.start_log(effective.config.log);
+        log::start(self.log_format, effective.config.log);
+        let lowered = descriptors::make_room(&mut effective.config, descriptors::raised());
+        for warning in lowered.into_iter().chain(exposed(effective.config.listen)) {
+            self.tell(&format!("warning: {warning}"));
+        }
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Failure::Environment(format!("cannot start: {error}")))?;
         let path = temporary.as_ref().map(|directory| directory.path().to_owned());
@@ -100,18 +98,6 @@ impl Serve {
         }
         let made = tempfile::Builder::new().prefix("dunlin-demo-").tempdir();
         made.map(Some).map_err(|error| Failure::Environment(format!("no temporary directory: {error}")))
-    }
-
-    fn start_log(&self, level: LevelFilter) {
-        let log = tracing_subscriber::fmt()
-            .with_writer(io::stderr)
-            .with_max_level(level)
-            .with_ansi(Paint::stderr() == Paint::Coloured)
-            .with_target(false);
-        match self.log_format {
-            LogFormat::Text => log.init(),
-            LogFormat::Json => log.json().init(),
-        }
     }
 
     async fn serve(&self, effective: Effective, temporary: Option<PathBuf>) -> Result<(), Failure> {
@@ -188,17 +174,32 @@ impl Serve {
     /// A flag is the newest word on the budget, and ends what was stored before it; else the stored one counts.
     async fn heed_stored_budget(&self, store: &Arc<dyn Store>, effective: &Effective) -> Result<(), Failure> {
         let (reading, forgetting) = (Arc::clone(store), Arc::clone(store));
-        let Some(stored) = on_thread(move || Ok(dunlin_engine::stored_budget(&*reading)?)).await? else {
+        let Some(stored) = on_thread(move || in_store(&*reading)).await? else {
             return Ok(());
         };
-        if let Some(text) = effective.about_stored_budget(stored.per_second) {
+        if let Some(text) = effective.about_stored_budget(stored) {
             self.tell(&text);
         }
         if matches!(effective.origin("budget"), Origin::Flag(_)) {
-            on_thread(move || Ok(dunlin_engine::forget_budget(&*forgetting)?)).await?;
+            on_thread(move || {
+                dunlin_engine::forget_budget(&*forgetting)?;
+                Ok(unit::forget(&*forgetting)?)
+            })
+            .await?;
         }
         Ok(())
     }
+}
+
+/// What to say about an address that others can reach.
+fn exposed(listen: SocketAddr) -> Option<String> {
+    let is_exposed = !listen.ip().to_canonical().is_loopback();
+    is_exposed.then(|| {
+        format!(
+            "{listen} can be reached from other machines, and tokens are sent in the clear (put a proxy with TLS in front, \
+             and listen on 127.0.0.1)"
+        )
+    })
 }
 
 /// Waits until the engine is no more. It tells nobody, but nothing is told after it either.
@@ -238,4 +239,19 @@ async fn on_thread<T: Send + 'static>(
 ) -> Result<T, Failure> {
     let done = tokio::task::spawn_blocking(work).await;
     done.unwrap_or_else(|error| Err(Failure::Environment(format!("internal error: {error}"))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_addresses_that_others_reach_are_warned_about() {
+        for quiet in ["127.0.0.1:7171", "127.9.9.9:1", "[::1]:7171", "[::ffff:127.0.0.1]:1"] {
+            assert_eq!(exposed(quiet.parse().unwrap()), None, "{quiet}");
+        }
+        for told in ["0.0.0.0:7171", "[::]:7171", "192.168.1.2:80", "[2001:db8::1]:1"] {
+            assert!(exposed(told.parse().unwrap()).unwrap().contains("TLS"), "{told}");
+        }
+    }
 }

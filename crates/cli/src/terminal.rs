@@ -1,5 +1,6 @@
 //! Colours on terminals, and nothing but text elsewhere. `NO_COLOR` is heeded.
 
+use std::fmt::Write as _;
 use std::io::IsTerminal;
 
 /// Whether what is written may carry colours.
@@ -53,17 +54,36 @@ impl Paint {
 
 /// Text from outside as a terminal may show it: control characters would move the cursor or change colours.
 pub(crate) fn harmless(text: &str) -> String {
-    text.chars()
-        .map(|c| {
-            if c == '\n' || c == '\t' {
-                c
-            } else if c.is_control() || turns_text_around(c) {
-                '\u{fffd}'
-            } else {
-                c
-            }
-        })
-        .collect()
+    let shown = |c: char| if c != '\n' && c != '\t' && is_harmful(c) { '\u{fffd}' } else { c };
+    text.chars().map(shown).collect()
+}
+
+/// JSON in which no character could do harm on a terminal; it means the same. What JSON itself escapes stays as it is.
+pub(crate) fn harmless_json(json: &str) -> String {
+    let mut safe = String::with_capacity(json.len());
+    for c in json.chars() {
+        // Outside of strings, JSON has no other characters than these two that would be escaped.
+        if c == '\n' || c == '\t' || !is_harmful(c) {
+            safe.push(c);
+            continue;
+        }
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            // Writing to a string cannot fail.
+            let _ = write!(safe, "\\u{unit:04x}");
+        }
+    }
+    safe
+}
+
+/// Characters that a terminal obeys, or that make text look like another.
+pub(crate) fn is_harmful(c: char) -> bool {
+    c.is_control() || turns_text_around(c) || is_invisible(c)
+}
+
+/// Characters that break lines without being seen to, mark text invisibly, or take no room.
+const fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{180e}' | '\u{200b}' | '\u{2028}' | '\u{2029}' | '\u{2060}'..='\u{2064}' | '\u{206a}'..='\u{206f}'
+        | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// Characters that make what follows read the other way round, so that it looks like something else.
@@ -98,6 +118,13 @@ mod tests {
             "\u{fffd}]0;title\u{fffd}Grüße\n"
         );
         assert_eq!(readable(b"\x89PNG\0\xff"), None);
+        assert_eq!(harmless("a\u{9b}31mb\u{200b}c"), "a\u{fffd}31mb\u{fffd}c");
+        assert_eq!(harmless("Grüße, \u{1f600} \u{200d} שלום"), "Grüße, \u{1f600} \u{200d} שלום");
+        let given = serde_json::json!({ "a\u{202e}": ["\u{9b}31m\u{7f}\n\t\"\u{1b}", "é\u{e0041}"] });
+        let safe = harmless_json(&serde_json::to_string_pretty(&given).unwrap());
+        assert!(!safe.chars().any(|c| c != '\n' && is_harmful(c)), "{safe}");
+        assert!(safe.contains("\\u009b31m\\u007f\\n\\t") && safe.contains("é\\udb40\\udc41"), "{safe}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&safe).unwrap(), given);
         assert_eq!(one_line("  many\n words \t here", 10), "many word…");
     }
 }

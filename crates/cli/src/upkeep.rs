@@ -9,6 +9,7 @@ use dunlin_engine::ageing::Ages;
 use dunlin_store::{Depth, SqliteStore, Statistics, Store};
 
 use crate::backend::DirectoryArgs;
+use crate::data_dir;
 use crate::failure::Failure;
 use crate::moments;
 use crate::output::print_line;
@@ -78,7 +79,7 @@ impl StoreCommand {
 }
 
 fn to_read(directory: &DirectoryArgs) -> Result<SqliteStore, Failure> {
-    Ok(SqliteStore::open_read_only(&directory.configuration()?.config.data)?)
+    Ok(data_dir::open_to_read(&directory.configuration()?.config.data)?)
 }
 
 fn check(store: &SqliteStore) -> Result<(), Failure> {

@@ -1,6 +1,8 @@
 //! What clients say about a source, new or known, turned into what the engine takes. The engine checks what the words
 //! mean; here it is only checked that they go together.
 
+pub(crate) mod described;
+
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -12,16 +14,16 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use crate::failure::Failure;
-use crate::input::Edit;
+use crate::input::{Edit, Whole};
 
 /// The most tags of one source.
 const MAX_TAGS: usize = 50;
 
-/// The most bytes of one tag.
-const MAX_TAG_BYTES: usize = 100;
+/// The most characters of one tag.
+const MAX_TAG_CHARS: usize = 100;
 
-/// The most bytes of an address.
-const MAX_URL_BYTES: usize = 8 << 10;
+/// The most characters of an address.
+const MAX_URL_CHARS: usize = 8 << 10;
 
 /// Headers to send along. Their values are secrets.
 #[derive(Clone, Deserialize, ToSchema)]
@@ -57,18 +59,18 @@ pub(crate) struct GivenSource {
     ignore_patterns: Option<Vec<String>>,
     /// learn, which keeps quiet what is another thing at every look, or tell, which takes nothing for noise.
     #[serde(default)]
-    #[schema(value_type = Option<String>)]
+    #[schema(value_type = Option<String>, pattern = "^(learn|tell)$")]
     flicker: Edit<FlickerRule>,
     /// Headers to send along, to the host of the URL only. Never shown again.
     headers: Option<GivenHeaders>,
     /// Never look again sooner than this many seconds.
     #[serde(default)]
-    #[schema(value_type = Option<u64>)]
-    shortest_gap: Edit<u64>,
+    #[schema(value_type = Option<i64>)]
+    shortest_gap: Edit<Whole>,
     /// Look at least this often, in seconds.
     #[serde(default)]
-    #[schema(value_type = Option<u64>)]
-    longest_gap: Edit<u64>,
+    #[schema(value_type = Option<i64>)]
+    longest_gap: Edit<Whole>,
     /// What its changes are worth against those of others; at least 0.
     weight: Option<f64>,
     /// How the worth of a change falls with delay: uniform, exp:R, sliding:W, …
@@ -161,20 +163,21 @@ impl GivenSource {
         self.flicker.apply(&mut flicker);
         recipe.flicker = flicker.unwrap_or_default();
         replace(&mut recipe.headers, self.headers.as_ref().map(|headers| &headers.0));
-        self.shortest_gap.apply(&mut recipe.shortest_gap);
-        self.longest_gap.apply(&mut recipe.longest_gap);
+        self.shortest_gap.seconds("shortest_gap")?.apply(&mut recipe.shortest_gap);
+        self.longest_gap.seconds("longest_gap")?.apply(&mut recipe.longest_gap);
         let text = serde_json::to_string(&recipe).map_err(|error| Failure::internal(error.to_string()))?;
         Ok((kind.to_owned(), text))
     }
 
     fn check_sizes(&self) -> Result<(), Failure> {
         let tags = self.tags.as_deref().unwrap_or_default();
-        if tags.len() > MAX_TAGS || tags.iter().any(|tag| tag.is_empty() || tag.len() > MAX_TAG_BYTES) {
-            let hint = format!("at most {MAX_TAGS} tags, each of 1 to {MAX_TAG_BYTES} bytes");
+        let is_fit = |tag: &String| (1..=MAX_TAG_CHARS).contains(&tag.chars().count());
+        if tags.len() > MAX_TAGS || !tags.iter().all(is_fit) {
+            let hint = format!("at most {MAX_TAGS} tags, each of 1 to {MAX_TAG_CHARS} characters");
             return Err(Failure::bad_value("tags: too many, empty or too long", hint));
         }
-        if self.url.as_ref().is_some_and(|url| url.len() > MAX_URL_BYTES) {
-            return Err(Failure::bad_value("url: too long", format!("at most {MAX_URL_BYTES} bytes")));
+        if self.url.as_ref().is_some_and(|url| url.chars().count() > MAX_URL_CHARS) {
+            return Err(Failure::bad_value("url: too long", format!("at most {MAX_URL_CHARS} characters")));
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
+use dunlin_store::Cursor;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::{Deserialize, DeserializeOwned, Deserializer};
 
@@ -104,17 +105,9 @@ impl<S: Send + Sync> FromRequestParts<S> for Id {
     }
 }
 
-/// A parameter that may be left out or left empty, which is the same.
-pub(crate) fn or_empty<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
-where
-    T: std::str::FromStr<Err: std::fmt::Display>,
-    D: Deserializer<'de>,
-{
-    let text = String::deserialize(deserializer)?;
-    if text.is_empty() {
-        return Ok(None);
-    }
-    text.parse().map(Some).map_err(|error| serde::de::Error::custom(format!("`{text}`: {error}")))
+/// Text that may be left out or left empty, which is the same.
+pub(crate) fn or_empty<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    Ok(Some(String::deserialize(deserializer)?).filter(|text| !text.is_empty()))
 }
 
 /// A field for which `null` means something else than leaving it out.
@@ -140,17 +133,54 @@ impl<T: Clone> Edit<T> {
     }
 }
 
+/// A whole number; `2.0` is one too, as JSON has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Whole(i64);
+
+impl<'de> Deserialize<'de> for Whole {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let number = serde_json::Number::deserialize(deserializer)?;
+        let is_whole = |float: &f64| float.fract() == 0.0 && float.abs() < 9.2e18;
+        let whole = number.as_i64().or_else(|| number.as_f64().filter(is_whole).map(|float| float as i64));
+        whole.map(Self).ok_or_else(|| serde::de::Error::custom(format!("{number}, expected a whole number")))
+    }
+}
+
+impl Edit<Whole> {
+    /// A number of seconds, which is never negative.
+    pub(crate) fn seconds(&self, field: &str) -> Result<Edit<u64>, Failure> {
+        Ok(match self {
+            Self::Leave => Edit::Leave,
+            Self::Clear => Edit::Clear,
+            Self::Set(Whole(seconds)) => Edit::Set(u64::try_from(*seconds).map_err(|_| {
+                Failure::bad_value(
+                    format!("{field}: {seconds}"),
+                    "expected whole seconds, from 1 to 100000000",
+                )
+            })?),
+        })
+    }
+}
+
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Edit<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Ok(Option::deserialize(deserializer)?.map_or(Self::Clear, Self::Set))
     }
 }
 
-/// How many to list, within the cap.
+/// How many to list.
 pub(crate) fn page_size(limit: Option<u32>, usual: u32, most: u32) -> Result<u32, Failure> {
-    match limit {
-        Some(0) => Err(Failure::bad_parameter("limit: at least 1")),
-        limit => Ok(limit.unwrap_or(usual).min(most)),
+    match limit.unwrap_or(usual) {
+        limit if (1..=most).contains(&limit) => Ok(limit),
+        _ => Err(Failure::bad_parameter(format!("limit: from 1 to {most}"))),
+    }
+}
+
+/// The place after which a list of changes begins.
+pub(crate) fn cursor(after: Option<i64>) -> Result<Option<Cursor>, Failure> {
+    match after {
+        Some(..0) => Err(Failure::bad_parameter("after: cursors begin at 0")),
+        after => Ok(after.map(Cursor)),
     }
 }
 
@@ -159,6 +189,7 @@ pub(crate) fn newest_only(last: Option<u32>, after: Option<i64>) -> Result<Optio
     match (last, after) {
         (None, _) => Ok(None),
         (Some(_), Some(_)) => Err(Failure::bad_parameter("last and after do not go together")),
-        (Some(last), None) => page_size(Some(last), 100, 1_000).map(Some),
+        (Some(last @ 1..=1_000), None) => Ok(Some(last)),
+        (Some(_), None) => Err(Failure::bad_parameter("last: from 1 to 1000")),
     }
 }

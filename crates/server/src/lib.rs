@@ -4,6 +4,7 @@
 //! - [`Server`], [`Options`], [`Running`]: starting and stopping it;
 //! - [`tokens`]: who may use it;
 //! - [`proof`]: how local commands know it before they send it a token;
+//! - [`unit`]: in which unit a budget was set;
 //! - [`offline`]: what it would say about a store in which no service runs.
 //!
 //! From outside in: `listen` (connections), `gate` (host, token, time), `routes` (one file per kind of thing), `input` and
@@ -32,6 +33,7 @@ pub mod proof;
 mod routes;
 mod shown;
 pub mod tokens;
+pub mod unit;
 
 pub use error::Error;
 pub use listen::{Bound, Running, Server};

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use dunlin_net::{Call, Client, Events, Guard, Method, Request, Settings};
 use dunlin_server::proof;
+use dunlin_server::unit::Unit;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -20,6 +21,7 @@ use super::records::{
     VersionRecord,
 };
 use super::{Backend, ChangeFilter, Liveness, SourceFilter, Telling};
+use crate::config::units::Pace;
 use crate::failure::Failure;
 
 /// The most that the API gives in one page.
@@ -391,8 +393,15 @@ impl Backend for HttpBackend {
         self.get("budget", &[])
     }
 
-    fn set_budget(&self, per_second: f64) -> Result<(), Failure> {
-        self.send::<Value>(Method::PUT, "budget", &json!({ "per_second": per_second })).map(drop)
+    fn set_budget(&self, pace: Pace) -> Result<(), Failure> {
+        let (count, unit) = pace.counted();
+        let field = match unit {
+            Unit::Second => "per_second",
+            Unit::Minute => "per_minute",
+            Unit::Hour => "per_hour",
+            Unit::Day => "per_day",
+        };
+        self.send::<Value>(Method::PUT, "budget", &json!({ field: count })).map(drop)
     }
 
     fn reset_budget(&self) -> Result<(), Failure> {

@@ -12,7 +12,7 @@ use super::http::{HttpBackend, Trust};
 use super::records::SourceWish;
 use super::store::StoreBackend;
 use crate::config::{Config, Effective, Flags};
-use crate::data_dir::Service;
+use crate::data_dir::{self, Service};
 use crate::failure::Failure;
 
 /// Which service or data directory.
@@ -91,7 +91,7 @@ impl ReachArgs {
             }
         }
         let store = match access {
-            Access::Read => SqliteStore::open_read_only(directory)?,
+            Access::Read => data_dir::open_to_read(directory)?,
             Access::Write => SqliteStore::open(directory)?,
         };
         Ok(Box::new(StoreBackend::new(store, &effective.config)))

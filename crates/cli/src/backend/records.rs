@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use dunlin_net::ShownUrl;
+use dunlin_server::unit::Unit;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -168,6 +169,9 @@ pub(crate) struct VersionRecord {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct BudgetRecord {
     pub(crate) per_second: f64,
+    /// The unit in which it was set, where that is known.
+    #[serde(default)]
+    pub(crate) unit: Option<Unit>,
     pub(crate) host_per_second: Option<f64>,
     #[serde(flatten)]
     pub(crate) spending: Option<SpendingRecord>,

@@ -4,8 +4,8 @@
 use std::thread::sleep;
 use std::time::Duration;
 
-use dunlin_engine::{Pace, explain_stored, recipe};
-use dunlin_server::{offline, tokens};
+use dunlin_engine::{explain_stored, recipe};
+use dunlin_server::{offline, tokens, unit};
 use dunlin_store::{
     Cursor, DecisionId, DecisionQuery, Error, NewSource, SourceEdit, SourceId, SourceQuery, SqliteStore,
     Store, VersionId, VersionQuery,
@@ -18,6 +18,7 @@ use super::records::{
 };
 use super::{Backend, ChangeFilter, Liveness, SourceFilter, Telling};
 use crate::config::Config;
+use crate::config::units::Pace;
 use crate::failure::Failure;
 use crate::moments;
 
@@ -172,19 +173,24 @@ impl Backend for StoreBackend {
 
     fn budget(&self) -> Result<BudgetRecord, Failure> {
         let stored = dunlin_engine::stored_budget(&self.store)?;
+        let per_second = stored.unwrap_or(self.settings.budget).per_second;
         Ok(BudgetRecord {
-            per_second: stored.unwrap_or(self.settings.budget).per_second,
+            per_second,
+            unit: unit::of(&self.store, per_second)?,
             host_per_second: self.settings.host_budget.map(|pace| pace.per_second),
             spending: None,
         })
     }
 
-    fn set_budget(&self, per_second: f64) -> Result<(), Failure> {
-        Ok(dunlin_engine::store_budget(&self.store, Pace { per_second })?)
+    fn set_budget(&self, pace: Pace) -> Result<(), Failure> {
+        let per_second = pace.per_second;
+        dunlin_engine::store_budget(&self.store, dunlin_engine::Pace { per_second })?;
+        Ok(unit::remember(&self.store, per_second, pace.counted().1)?)
     }
 
     fn reset_budget(&self) -> Result<(), Failure> {
-        Ok(dunlin_engine::forget_budget(&self.store)?)
+        dunlin_engine::forget_budget(&self.store)?;
+        Ok(unit::forget(&self.store)?)
     }
 
     fn decisions(&self, source: Option<i64>, after: i64, limit: u32) -> Result<DecisionPage, Failure> {

@@ -3,19 +3,27 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use dunlin_store::SqliteStore;
+use dunlin_server::unit;
+use dunlin_store::{SqliteStore, Store};
 use serde::Serialize;
 
+use super::units::Pace;
 use super::{Effective, Flags, KEYS};
 use crate::failure::Failure;
 use crate::output::{print_json, print_table_left};
 
 /// The budget in a data directory, if one was set there.
-fn stored_budget(data: &Path) -> Result<Option<f64>, Failure> {
+fn stored_budget(data: &Path) -> Result<Option<Pace>, Failure> {
     match SqliteStore::open_read_only(data) {
         Err(dunlin_store::Error::NoStore { .. }) => Ok(None),
-        opened => Ok(dunlin_engine::stored_budget(&opened?)?.map(|pace| pace.per_second)),
+        opened => in_store(&opened?),
     }
+}
+
+/// The budget that was set in a store, in the unit in which it was set.
+pub(crate) fn in_store(store: &dyn Store) -> Result<Option<Pace>, Failure> {
+    let Some(stored) = dunlin_engine::stored_budget(store)? else { return Ok(None) };
+    Ok(Some(Pace::new(stored.per_second, unit::of(store, stored.per_second)?)))
 }
 
 #[derive(Debug, Subcommand)]

@@ -6,7 +6,7 @@ use dunlin_net::Downgrade;
 use dunlin_net::politeness::Scope;
 
 use super::roots;
-use super::units::{bytes, duration, pace, show_bytes, show_pace};
+use super::units::{Pace, bytes, duration, pace, show_bytes};
 use super::values::{
     at_least_one, downgrade, epoch, host, list, listen, memory, none_or, parsed, path, patience, robots,
     scope, show_keep, show_list, show_or_none, show_scope, show_strategy, show_time, shown, step, strategy,
@@ -52,13 +52,13 @@ pub(crate) const KEYS: &[Key] = &[
         list(host),
         show_list
     ),
-    key!("budget", "probes in all: N/s, N/min, N/h or N/day", budget, pace, |pace: &f64| show_pace(*pace)),
+    key!("budget", "probes in all: N/s, N/min, N/h or N/day", budget, pace, shown),
     key!(
         "host_budget",
         "probes of any one host, besides the gap; none for no further limit",
         host_budget,
         none_or(pace),
-        |pace: &Option<f64>| show_or_none(*pace, show_pace)
+        |pace: &Option<Pace>| show_or_none(*pace, |pace| pace.to_string())
     ),
     key!(
         "strategy",
@@ -87,7 +87,7 @@ pub(crate) const KEYS: &[Key] = &[
         "how often a source is assumed to change while little is known of it: N/s, N/min, N/h or N/day",
         assumed_rate,
         pace,
-        |pace: &f64| show_pace(*pace)
+        shown
     ),
     key!("chronon", "step of time in which decisions are made, 1ms to 1m", chronon, step, show_time),
     key!("user_agent", "how Dunlin introduces itself", user_agent, visible, Clone::clone),

@@ -4,9 +4,10 @@
 
 use std::time::Duration;
 
+use dunlin_server::unit::Unit;
+
 const TIMES: [(&str, u64); 5] = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
 const SIZES: [(&str, u64); 4] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1)];
-const PACES: [(&str, f64); 4] = [("s", 1.0), ("min", 60.0), ("h", 3_600.0), ("day", 86_400.0)];
 
 /// A duration from `250ms`, `2s`, `5m`, `6h` or `30d`.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
@@ -46,8 +47,52 @@ fn show_counted(amount: u64, units: &[(&str, u64)]) -> String {
     format!("{}{name}", amount / size)
 }
 
-/// Probes per second from `2/s`, `30/min`, `100/h` or `5000/day`.
-pub(crate) fn pace(text: &str) -> Result<f64, String> {
+/// A number of times per second, as a person wrote it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Pace {
+    pub(crate) per_second: f64,
+    /// The unit in which it was given, where that is known.
+    unit: Option<Unit>,
+}
+
+impl Pace {
+    pub(crate) const fn new(per_second: f64, unit: Option<Unit>) -> Self {
+        Self { per_second, unit }
+    }
+
+    /// How many times in which unit: the one that was given, else one in which it is a whole number, else the one in
+    /// which it reads best.
+    pub(crate) fn counted(self) -> (f64, Unit) {
+        let is_whole = |count: f64| count >= 1.0 && (count - count.round()).abs() < 1e-6 * count;
+        let in_unit = |unit: Unit| self.per_second * unit.seconds();
+        let whole = Unit::ALL.into_iter().find(|unit| is_whole(in_unit(*unit)));
+        let readable = || Unit::ALL.into_iter().find(|unit| in_unit(*unit) >= 1.0);
+        let unit = self.unit.or(whole).or_else(readable).unwrap_or(Unit::Day);
+        // What was lost by dividing does not show, unless something would be lost by leaving it out.
+        let rounded = (in_unit(unit) * 1e9).round() / 1e9;
+        let is_same = rounded / unit.seconds() == self.per_second || (self.unit.is_none() && whole.is_some());
+        (if is_same { rounded } else { in_unit(unit) }, unit)
+    }
+}
+
+impl std::fmt::Display for Pace {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (count, unit) = self.counted();
+        write!(f, "{count}/{}", name_of(unit))
+    }
+}
+
+const fn name_of(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Second => "s",
+        Unit::Minute => "min",
+        Unit::Hour => "h",
+        Unit::Day => "day",
+    }
+}
+
+/// A pace from `2/s`, `30/min`, `100/h` or `5000/day`.
+pub(crate) fn pace(text: &str) -> Result<Pace, String> {
     let wrong = || {
         format!(
             "`{text}` is not a budget (expected a number of probes per time, such as 2/s, 30/min, 100/h or 5000/day)"
@@ -55,22 +100,10 @@ pub(crate) fn pace(text: &str) -> Result<f64, String> {
     };
     let (count, unit) = text.split_once('/').ok_or_else(wrong)?;
     let count: f64 = count.trim().parse().map_err(|_| wrong())?;
-    let unit = unit.trim();
-    let (_, seconds) = PACES.iter().find(|(name, _)| *name == unit).ok_or_else(wrong)?;
-    let per_second = count / seconds;
-    if per_second.is_finite() && per_second > 0.0 { Ok(per_second) } else { Err(wrong()) }
-}
-
-/// A pace in the unit in which it is a whole number, or the one in which it reads best.
-pub(crate) fn show_pace(per_second: f64) -> String {
-    let is_whole = |count: f64| count >= 1.0 && (count - count.round()).abs() < 1e-6 * count;
-    let whole = PACES.iter().find(|(_, seconds)| is_whole(per_second * seconds));
-    let readable = PACES.iter().find(|(_, seconds)| per_second * seconds >= 1.0);
-    if let Some((name, seconds)) = whole {
-        return format!("{}/{name}", (per_second * seconds).round());
-    }
-    let (name, seconds) = readable.copied().unwrap_or(("day", 86_400.0));
-    format!("{}/{name}", per_second * seconds)
+    let unit = Unit::ALL.into_iter().find(|known| name_of(*known) == unit.trim()).ok_or_else(wrong)?;
+    let per_second = count / unit.seconds();
+    let is_pace = per_second.is_finite() && per_second > 0.0;
+    if is_pace { Ok(Pace::new(per_second, Some(unit))) } else { Err(wrong()) }
 }
 
 #[cfg(test)]
@@ -85,10 +118,17 @@ mod tests {
         for text in ["1B", "64KiB", "10MiB", "3GiB"] {
             assert_eq!(show_bytes(bytes(text).unwrap()), text);
         }
-        for text in ["2/s", "30/min", "100/h", "7/h", "5000/day", "1/day", "0.25/day"] {
-            assert_eq!(show_pace(pace(text).unwrap()), text);
+        for text in
+            ["2/s", "30/min", "100/h", "7/h", "5000/day", "1/day", "0.25/day", "120/min", "0.5/s", "0.1/min"]
+        {
+            assert_eq!(pace(text).unwrap().to_string(), text);
+            assert_eq!(pace(&pace(text).unwrap().to_string()).unwrap(), pace(text).unwrap());
         }
-        assert_eq!(show_pace(pace("0.5/s").unwrap()), "30/min");
+        for (text, natural) in
+            [("0.5/s", "30/min"), ("120/min", "2/s"), ("7/h", "7/h"), ("0.25/day", "0.25/day")]
+        {
+            assert_eq!(Pace::new(pace(text).unwrap().per_second, None).to_string(), natural);
+        }
     }
 
     #[test]

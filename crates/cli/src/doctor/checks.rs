@@ -1,5 +1,6 @@
 //! The checks themselves, from the configuration outwards. Each gives findings and never ends the others.
 
+use std::io::Write as _;
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
@@ -13,8 +14,9 @@ use url::{Host, Url};
 use super::Finding;
 use crate::backend::{DirectoryArgs, ask_whether_ready};
 use crate::config::{Config, Effective, Robots};
-use crate::data_dir::Service;
+use crate::data_dir::{self, Service};
 use crate::moments;
+use crate::serve::descriptors;
 use crate::watching::journal;
 
 /// Contents whose hash is compared.
@@ -46,7 +48,8 @@ pub(super) fn all(directory_args: &DirectoryArgs) -> Vec<Finding> {
     findings.extend(directory(&config.data));
     findings.push(disk(&config.data));
     findings.push(service(config));
-    match SqliteStore::open_read_only(&config.data) {
+    findings.push(open_files(config));
+    match data_dir::open_to_read(&config.data) {
         Err(error) => findings.push(no_store(&error)),
         Ok(store) => findings.extend(in_store(&store)),
     }
@@ -89,12 +92,17 @@ fn directory(data: &Path) -> Vec<Finding> {
         return vec![Finding::fail("data", format!("{} is not there", data.display()), advice)];
     }
     let mut findings = Vec::new();
-    match tempfile::Builder::new().prefix(".doctor-").tempfile_in(data) {
-        Ok(_) => findings.push(Finding::ok("data", format!("{} can be written", data.display()))),
+    // A full disk lets a file be created, but not be filled.
+    let written = tempfile::Builder::new()
+        .prefix(".doctor-")
+        .tempfile_in(data)
+        .and_then(|mut file| file.write_all(&[0; 4_096]));
+    match written {
+        Ok(()) => findings.push(Finding::ok("data", format!("{} can be written", data.display()))),
         Err(error) => findings.push(Finding::fail(
             "data",
             format!("{} cannot be written: {error}", data.display()),
-            "check owner and permissions of the directory",
+            "check owner and permissions of the directory, and free space on its disk",
         )),
     }
     #[cfg(unix)]
@@ -147,6 +155,21 @@ fn service(config: &Config) -> Finding {
                 "stop what uses the port, or set another with listen",
             ),
         },
+    }
+}
+
+/// Under the limit of who runs this, which is mostly that of the service.
+fn open_files(config: &Config) -> Finding {
+    let mut config = config.clone();
+    let limit = descriptors::raised();
+    match descriptors::make_room(&mut config, limit) {
+        Some(told) => {
+            Finding::warn("open files", told, "raise the limit, as by `ulimit -n 4096` or LimitNOFILE=")
+        }
+        None => Finding::ok(
+            "open files",
+            limit.map_or_else(|| "no limit".to_owned(), |limit| format!("up to {limit} at one time")),
+        ),
     }
 }
 

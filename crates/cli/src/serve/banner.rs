@@ -7,12 +7,14 @@ use dunlin_engine::Handle;
 use dunlin_store::SourceQuery;
 
 use super::demo::Demo;
-use super::{LogFormat, on_thread};
+use super::on_thread;
 use crate::config::Config;
-use crate::config::units::show_pace;
+use crate::config::check::in_store;
+use crate::config::units::Pace;
 use crate::failure::Failure;
-use crate::note;
-use crate::terminal::{Paint, Tone};
+use crate::log::LogFormat;
+use crate::terminal::Tone;
+use crate::{note, note_in};
 
 pub(super) async fn print(
     log_format: LogFormat,
@@ -22,8 +24,13 @@ pub(super) async fn print(
     demo: Option<&Demo>,
 ) -> Result<(), Failure> {
     let store = Arc::clone(handle.store());
-    let has_sources = on_thread(move || Ok(!store.sources(&SourceQuery::first(1))?.is_empty())).await?;
-    let budget = show_pace(handle.budget().await.pace.per_second);
+    let (has_sources, stored) =
+        on_thread(move || Ok((!store.sources(&SourceQuery::first(1))?.is_empty(), in_store(&*store)?)))
+            .await?;
+    let per_second = handle.budget().await.pace.per_second;
+    let known =
+        [stored, Some(config.budget)].into_iter().flatten().find(|pace| pace.per_second == per_second);
+    let budget = known.unwrap_or(Pace::new(per_second, None)).to_string();
     let n_sources = handle.figures().sources;
     // To be typed in another terminal, which may be in another directory.
     let data = std::path::absolute(&config.data).unwrap_or_else(|_| config.data.clone());
@@ -35,8 +42,7 @@ pub(super) async fn print(
         return Ok(());
     }
     let program = program();
-    let paint = Paint::stderr();
-    note(&paint.paint(Tone::Strong, concat!("Dunlin ", env!("CARGO_PKG_VERSION"))));
+    note_in(Tone::Strong, concat!("Dunlin ", env!("CARGO_PKG_VERSION")));
     note(&format!("  listening on  http://{address}/api/v1/"));
     note(&format!("  data          {data}"));
     note(&format!("  sources       {n_sources}"));

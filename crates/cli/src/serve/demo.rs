@@ -17,6 +17,7 @@ use tracing::level_filters::LevelFilter;
 
 use super::on_thread;
 use crate::backend::records::ChangeRecord;
+use crate::config::units::Pace;
 use crate::config::{Config, Effective};
 use crate::failure::Failure;
 use crate::moments;
@@ -46,7 +47,7 @@ pub(super) fn hasten(effective: &mut Effective) {
             value(config);
         }
     };
-    set("budget", &mut |config| config.budget = 4.0);
+    set("budget", &mut |config| config.budget = Pace::new(4.0, None));
     set("shortest_gap", &mut |config| config.shortest_gap = Duration::from_secs(1));
     set("longest_gap", &mut |config| config.longest_gap = Duration::from_mins(2));
     set("politeness.gap", &mut |config| config.politeness.gap = Duration::from_millis(500));
@@ -57,7 +58,7 @@ pub(super) fn hasten(effective: &mut Effective) {
         config.politeness.longest_backoff = Duration::from_secs(30);
     });
     set("log", &mut |config| config.log = LevelFilter::WARN);
-    set("assumed_rate", &mut |config| config.assumed_rate *= 60.0);
+    set("assumed_rate", &mut |config| config.assumed_rate.per_second *= 60.0);
 }
 
 /// The made-up web.

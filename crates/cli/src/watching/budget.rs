@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use clap::{Args, ValueEnum};
 use dunlin_net::politeness::Scope;
 
-use crate::backend::records::{HostRecord, SpendingRecord, UsedRecord};
+use crate::backend::records::{BudgetRecord, HostRecord, SpendingRecord, UsedRecord};
 use crate::backend::{Access, Backend, ReachArgs, SourceFilter};
-use crate::config::units::{pace, show_pace};
+use crate::config::units::{Pace, pace};
 use crate::failure::Failure;
 use crate::moments;
 use crate::output::{print_json, print_line, print_table};
@@ -22,7 +22,7 @@ pub(crate) struct Budget {
     what: What,
     /// For `set`: N/s, N/min, N/h or N/day
     #[arg(value_parser = pace, required_if_eq("what", "set"))]
-    pace: Option<f64>,
+    pace: Option<Pace>,
     #[command(flatten)]
     reach: ReachArgs,
     /// Print one JSON object
@@ -46,7 +46,7 @@ impl Budget {
                 if self.json {
                     return print_json(&backend.budget()?);
                 }
-                print_line(&format!("budget: {}", show_pace(pace)))
+                print_line(&format!("budget: {pace}"))
             }
             (What::Reset, None) => {
                 let backend = self.reach.open(Access::Write)?;
@@ -55,7 +55,7 @@ impl Budget {
                 if self.json {
                     return print_json(&report);
                 }
-                print_line(&format!("budget: {}, as configured", show_pace(report.per_second)))
+                print_line(&format!("budget: {}, as configured", self.pace_of(&report)))
             }
             (What::Show | What::Reset, Some(_)) => {
                 Err(Failure::input("to change the budget write `dunlin budget set N/min`"))
@@ -64,14 +64,25 @@ impl Budget {
         }
     }
 
+    /// The budget in the unit in which it was set, or else in which it is configured.
+    fn pace_of(&self, report: &BudgetRecord) -> Pace {
+        if report.unit.is_some() {
+            return Pace::new(report.per_second, report.unit);
+        }
+        let configured = self.reach.configuration().map(|effective| effective.config.budget);
+        let same = configured.ok().filter(|pace| pace.per_second == report.per_second);
+        same.unwrap_or(Pace::new(report.per_second, None))
+    }
+
     fn show(&self) -> Result<(), Failure> {
         let backend = self.reach.open(Access::Read)?;
         let report = backend.budget()?;
         if self.json {
             return print_json(&report);
         }
-        let host = report.host_per_second.map_or_else(|| "no further limit".to_owned(), show_pace);
-        print_line(&format!("budget       {}", show_pace(report.per_second)))?;
+        let host = report.host_per_second.map(|per_second| Pace::new(per_second, None).to_string());
+        let host = host.unwrap_or_else(|| "no further limit".to_owned());
+        print_line(&format!("budget       {}", self.pace_of(&report)))?;
         print_line(&format!("per host     {host}"))?;
         let Some(SpendingRecord { used, in_flight, max_in_flight, hosts, .. }) = report.spending else {
             return Ok(());

@@ -11,6 +11,7 @@ use crate::backend::{Access, Backend, ChangeFilter, ReachArgs, SourceFilter};
 use crate::failure::Failure;
 use crate::lists::write_opml;
 use crate::moments;
+use crate::output::json_line;
 
 /// Changes asked for at a time.
 const PAGE: u32 = 10_000;
@@ -81,10 +82,7 @@ fn write(backend: &dyn Backend, what: What, out: &mut dyn Write) -> Result<(), S
                 write_opml(sources.iter().map(|s| (s.kind.as_str(), s.url.as_str(), s.tags.as_slice())));
             Ok(out.write_all(text.as_bytes())?)
         }
-        What::Changes => each_change(backend, |change| {
-            serde_json::to_writer(&mut *out, change)?;
-            out.write_all(b"\n")
-        }),
+        What::Changes => each_change(backend, |change| writeln!(out, "{}", json_line(change)?)),
         What::Trace => {
             let rows = trace(backend)?;
             writeln!(out, "source,time")?;

@@ -4,12 +4,13 @@ use clap::Args;
 use dunlin_engine::journal;
 use dunlin_sched::watch::Input;
 use dunlin_sched::watch::journal::{Entry, replay};
-use dunlin_store::{SqliteStore, Store};
+use dunlin_store::Store;
 use serde::Serialize;
 
 use super::{Order, newest_only};
 use crate::backend::records::DecisionRecord;
 use crate::backend::{Access, DirectoryArgs, ReachArgs, find_source};
+use crate::data_dir;
 use crate::failure::Failure;
 use crate::moments;
 use crate::output::{print_json, print_line, print_table_left};
@@ -101,7 +102,7 @@ impl Replay {
     /// Reads the data directory, also beside a running service: the journal is not part of the API.
     pub(crate) fn run(&self) -> Result<(), Failure> {
         let effective = self.directory.configuration()?;
-        let store = SqliteStore::open_read_only(&effective.config.data)?;
+        let store = data_dir::open_to_read(&effective.config.data)?;
         let replayed = replayed(&store)?;
         if self.json {
             print_json(&replayed)?;

@@ -82,7 +82,12 @@ pub(super) fn find_version(
         find_source(backend, what)?;
         return Err(Failure::input(format!("`{what}` is neither a version nor a source")));
     };
-    let version = backend.version(id)?;
+    let version = backend.version(id).map_err(|failure| match failure {
+        Failure::Input(_) => Failure::input(format!(
+            "no version {id} (`dunlin changes` shows those of each change; old ones may have been pruned)"
+        )),
+        other => other,
+    })?;
     Ok((backend.source(version.source)?, version))
 }
 

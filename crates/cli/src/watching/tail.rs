@@ -6,7 +6,7 @@ use crate::backend::records::ChangeRecord;
 use crate::backend::{Access, ReachArgs, find_source};
 use crate::failure::Failure;
 use crate::moments;
-use crate::output::print_line;
+use crate::output::{json_line, print_line};
 use crate::terminal::{Paint, Tone, harmless, one_line};
 
 #[derive(Debug, Args)]
@@ -36,8 +36,7 @@ impl Tail {
         let mut told = 0;
         let mut tell = |change: &ChangeRecord| {
             if self.json {
-                let text = serde_json::to_string(change).map_err(std::io::Error::from)?;
-                print_line(&text)?;
+                print_line(&json_line(change)?)?;
             } else {
                 print_line(&line(change, paint))?;
             }

@@ -84,6 +84,33 @@ fn flags_and_the_environment_are_checked_too() {
     assert_eq!(desk.run("config check missing.toml").code, 2);
 }
 
+#[test]
+fn a_pace_is_told_in_the_unit_in_which_it_was_given() {
+    let desk = Desk::new();
+    let toml = "budget = \"120/min\"\nhost_budget = \"3600/h\"\nassumed_rate = \"0.5/s\"\n";
+    std::fs::create_dir(desk.path("data")).unwrap();
+    std::fs::write(desk.path("data/dunlin.toml"), toml).unwrap();
+    let report = desk.json("config check --data data --json");
+    for (key, value) in [("budget", "120/min"), ("host_budget", "3600/h"), ("assumed_rate", "0.5/s")] {
+        assert_eq!(origin_of(&report, key).0, value);
+    }
+    let shown = |what: &str| desk.run(&format!("budget {what} --data data")).stdout;
+    let set_and_shown = || {
+        assert!(shown("set 180/min").contains("budget: 180/min"));
+        assert!(shown("").contains("180/min"), "{}", shown(""));
+        assert_eq!(origin_of(&desk.json("config check --data data --json"), "budget").0, "180/min");
+        assert!(shown("set 7200/h").contains("7200/h") && shown("").contains("7200/h"));
+        assert!(shown("reset").contains("120/min") && shown("").contains("120/min"));
+    };
+    desk.run("add https://news.example/ --data data");
+    set_and_shown();
+    let mut running = Running::start(&desk, "serve --data data --listen 127.0.0.1:0");
+    running.line_with("listening on");
+    assert!(running.line_with("  budget ").contains("120/min"));
+    running.line_with("Ctrl-C");
+    set_and_shown();
+}
+
 /// What was set while a service ran goes before file and environment, says so, and can be undone; a flag is newer.
 #[test]
 fn a_stored_budget_is_no_secret() {

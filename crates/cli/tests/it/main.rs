@@ -5,9 +5,12 @@
 mod bad_days; // everything a web site, a network or a disk can do to a service
 mod bad_input; // every kind of nonsense: a message with its place, exit code 2, no output
 mod configuration; // settings from four places
+#[cfg(unix)]
+mod descriptors; // few files may be open; addresses that others reach
 mod end_to_end; // two services on a sped-up web: every promise, and learning pays
 mod ending; // the end of a service, whatever hangs
 mod generate; // made-up inputs and what can be done with them
+mod harmless; // control characters from sites
 mod hostile; // pages made to keep their reader busy, beside one that is well
 mod impostor; // someone else on the port of a killed service
 mod kept; // what a service leaves behind, and the laws for it
@@ -24,5 +27,7 @@ mod serve; // the service, from start to end
 mod service; // a service on a data directory: its API, its stream, its end
 mod simulate; // policies on needs and traces
 mod ssrf; // addresses that must not be reached, by hand and by redirect
+#[cfg(unix)]
+mod unwritable; // a full or read-only data directory
 mod watching; // sources and changes, with and without a service
 mod web; // the test bed, and data directories that watch it

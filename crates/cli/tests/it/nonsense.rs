@@ -46,7 +46,7 @@ fn numbers_and_addresses_that_nothing_has() {
         ("sources --tag news --data data", 0, "no source has the tag news"),
         ("sources --tag news --state new --data data", 0, "no source with the tag news is new"),
         ("show 1 --data data", 1, "has no version yet"),
-        ("show v9 --data data", 2, "no version 9"),
+        ("show v9 --data data", 2, "no version 9 (`dunlin changes`"),
         ("diff 1 --data data", 1, "has no version yet"),
         ("explain 9 --data data", 2, "no source 9"),
         ("explain https://b.example/ --data data", 2, "no source has the address"),

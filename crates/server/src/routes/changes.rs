@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use crate::app::App;
 use crate::failure::Failure;
 use crate::gate::holder::Holder;
-use crate::input::{Params, newest_only, or_empty, page_size};
+use crate::input::{Params, cursor, newest_only, page_size};
 use crate::listing;
 use crate::pages::{Place, known_source, pruned};
 use crate::shown::change::ShownChange;
@@ -22,22 +22,22 @@ const LONGEST_WAIT: Duration = Duration::from_mins(1);
 
 /// Which changes to list.
 #[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Which {
     /// Those after this cursor: `next` of the page before. From the oldest when left out.
-    #[serde(deserialize_with = "or_empty")]
+    #[param(minimum = 0)]
     after: Option<i64>,
     /// Only those of this source.
-    #[serde(deserialize_with = "or_empty")]
     source: Option<i64>,
     /// At most this many; up to 1000, 100 when left out.
-    #[serde(deserialize_with = "or_empty")]
+    #[param(minimum = 1, maximum = 1_000)]
     limit: Option<u32>,
     /// So many of the newest, up to 1000, instead of those after a cursor.
-    #[serde(deserialize_with = "or_empty")]
+    #[param(minimum = 1, maximum = 1_000)]
     last: Option<u32>,
     /// If there is none yet, wait for one for so many seconds; up to 60.
-    #[serde(deserialize_with = "or_empty")]
+    #[param(minimum = 0, maximum = 60)]
     wait: Option<u64>,
 }
 
@@ -66,13 +66,13 @@ pub(super) async fn list(
             next: newest.0,
         }));
     }
-    let after = which.after.unwrap_or(0);
-    if after < 0 {
-        return Err(Failure::bad_parameter("after: cursors begin at 0"));
-    }
-    let place = Place { after: Cursor(after), source };
+    let place = Place { after: cursor(which.after)?.unwrap_or(Cursor::START), source };
     let limit = page_size(which.limit, 100, 1_000)?;
-    let deadline = Instant::now() + Duration::from_secs(which.wait.unwrap_or(0)).min(LONGEST_WAIT);
+    let wait = Duration::from_secs(which.wait.unwrap_or(0));
+    if wait > LONGEST_WAIT {
+        return Err(Failure::bad_parameter("wait: at most 60"));
+    }
+    let deadline = Instant::now() + wait;
     let mut newest = app.engine.newest_cursor();
     let mut stopping = app.stopping.clone();
     loop {

@@ -3,10 +3,11 @@
 use axum::Router;
 use axum::http::header;
 use axum::routing::get;
-use utoipa::openapi::path::{Operation, PathItem};
+use utoipa::openapi::path::{Operation, Parameter, PathItem};
+use utoipa::openapi::schema::{Schema, SchemaType, Type};
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::{
-    ComponentsBuilder, Content, InfoBuilder, OpenApi, Ref, ResponseBuilder, Server as ServerUrl,
+    ComponentsBuilder, Content, InfoBuilder, OpenApi, Ref, RefOr, ResponseBuilder, Server as ServerUrl,
 };
 use utoipa::{PartialSchema, ToSchema};
 
@@ -38,13 +39,30 @@ fn described(mut routes: OpenApi) -> OpenApi {
             .build(),
     );
     for item in routes.paths.paths.values_mut() {
-        operations(item).for_each(can_fail);
+        operations(item).for_each(|operation| {
+            can_fail(operation);
+            for parameter in operation.parameters.iter_mut().flatten() {
+                if let RefOr::T(parameter) = parameter {
+                    is_there_or_not(parameter);
+                }
+            }
+        });
     }
     routes.merge_from(shared)
 }
 
 fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
     [&mut item.get, &mut item.post, &mut item.put, &mut item.patch, &mut item.delete].into_iter().flatten()
+}
+
+/// A parameter can be left out, but what is sent is text: there is no null.
+fn is_there_or_not(parameter: &mut Parameter) {
+    if let Some(RefOr::T(Schema::Object(object))) = &mut parameter.schema
+        && let SchemaType::Array(types) = &object.schema_type
+        && let Some(given) = types.iter().find(|given| **given != Type::Null).cloned()
+    {
+        object.schema_type = SchemaType::Type(given);
+    }
 }
 
 /// Every error has the same form, so that no route has to say it.

@@ -62,7 +62,7 @@ pub(super) async fn ready(State(app): State<App>) -> Result<Json<Well>, Failure>
 
 /// Counters and gauges.
 #[utoipa::path(get, path = "/metrics", tag = "service", security(()),
-    responses((status = 200, content_type = "text/plain", body = String)))]
+    responses((status = 200, content((String = "text/plain"), (String = "application/openmetrics-text")))))]
 pub(super) async fn metrics(
     State(app): State<App>,
     headers: HeaderMap,

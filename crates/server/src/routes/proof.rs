@@ -13,6 +13,7 @@ use crate::proof;
 
 /// What to answer to.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Challenge {
     /// 64 hexadecimal digits, chosen at random by who asks.

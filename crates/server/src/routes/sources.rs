@@ -13,6 +13,7 @@ use crate::app::App;
 use crate::clock::now;
 use crate::failure::{Failure, Told};
 use crate::given::GivenSource;
+use crate::given::described::{DescribedEdit, DescribedNewSource};
 use crate::input::{Body, Id, Params, or_empty, page_size};
 use crate::shown::source::ShownSource;
 
@@ -21,13 +22,13 @@ const BULK_AT_ONE_TIME: usize = 16;
 
 /// Which sources to list.
 #[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Which {
     /// Those after this one: `next` of the page before.
-    #[serde(deserialize_with = "or_empty")]
     after: Option<i64>,
     /// At most this many; up to 1000, 100 when left out.
-    #[serde(deserialize_with = "or_empty")]
+    #[param(minimum = 1, maximum = 1_000)]
     limit: Option<u32>,
     /// Only those with this tag.
     #[serde(deserialize_with = "or_empty")]
@@ -60,7 +61,7 @@ pub(super) async fn list(
 }
 
 /// Watches a source from now on.
-#[utoipa::path(post, path = "/sources", tag = "sources", request_body = GivenSource,
+#[utoipa::path(post, path = "/sources", tag = "sources", request_body = DescribedNewSource,
     responses((status = 201, body = ShownSource)))]
 pub(super) async fn add(
     State(app): State<App>,
@@ -148,7 +149,7 @@ pub(super) async fn find(app: &App, id: SourceId) -> Result<Source, Failure> {
 
 /// Changes a source; also pauses and resumes it.
 #[utoipa::path(patch, path = "/sources/{id}", tag = "sources", params(("id" = i64, Path)),
-    request_body = GivenSource, responses((status = 200, body = ShownSource)))]
+    request_body = DescribedEdit, responses((status = 200, body = ShownSource)))]
 pub(super) async fn edit(
     State(app): State<App>,
     Id(id): Id,

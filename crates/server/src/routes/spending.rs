@@ -8,15 +8,19 @@ use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::failure::Failure;
-use crate::input::{Body, Params, newest_only, or_empty, page_size};
+use crate::input::{Body, Params, newest_only, page_size};
 use crate::listing;
 use crate::pages::known_source;
 use crate::shown::budget::{NewBudget, ShownBudget, ShownDecision};
+use crate::unit;
 
 /// Says how the budget is used.
 #[utoipa::path(get, path = "/budget", tag = "budget", responses((status = 200, body = ShownBudget)))]
-pub(super) async fn budget(State(app): State<App>) -> Json<ShownBudget> {
-    Json(app.engine.budget().await.into())
+pub(super) async fn budget(State(app): State<App>) -> Result<Json<ShownBudget>, Failure> {
+    let report = app.engine.budget().await;
+    let per_second = report.pace.per_second;
+    let unit = app.with_store(move |store| unit::of(store, per_second)).await?;
+    Ok(Json(ShownBudget::new(report, unit)))
 }
 
 /// Sets the budget for all sources, for now and after every restart.
@@ -26,8 +30,10 @@ pub(super) async fn set_budget(
     State(app): State<App>,
     Body(new): Body<NewBudget>,
 ) -> Result<Json<ShownBudget>, Failure> {
-    app.engine.set_budget(new.pace()?).await?;
-    Ok(budget(State(app)).await)
+    let (pace, unit) = new.pace()?;
+    app.engine.set_budget(pace).await?;
+    app.with_store(move |store| unit::remember(store, pace.per_second, unit)).await?;
+    budget(State(app)).await
 }
 
 /// Forgets the budget that was set, and goes back to the one that the service was started with.
@@ -35,24 +41,24 @@ pub(super) async fn set_budget(
 pub(super) async fn reset_budget(State(app): State<App>) -> Result<Json<ShownBudget>, Failure> {
     app.engine.set_budget(app.engine.settings().budget).await?;
     app.with_store(dunlin_engine::forget_budget).await?;
-    Ok(budget(State(app)).await)
+    app.with_store(unit::forget).await?;
+    budget(State(app)).await
 }
 
 /// Which decisions to list.
 #[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Which {
     /// Only those about this source.
-    #[serde(deserialize_with = "or_empty")]
     source: Option<i64>,
     /// Those after this one: `next` of the page before.
-    #[serde(deserialize_with = "or_empty")]
     after: Option<i64>,
     /// At most this many; up to 1000, 100 when left out.
-    #[serde(deserialize_with = "or_empty")]
+    #[param(minimum = 1, maximum = 1_000)]
     limit: Option<u32>,
     /// So many of the newest, up to 1000, instead of those after another.
-    #[serde(deserialize_with = "or_empty")]
+    #[param(minimum = 1, maximum = 1_000)]
     last: Option<u32>,
 }
 

@@ -19,7 +19,7 @@ use tokio::sync::{OwnedSemaphorePermit, watch};
 use crate::app::App;
 use crate::failure::Failure;
 use crate::gate::holder::Holder;
-use crate::input::{Params, or_empty};
+use crate::input::{Params, cursor};
 use crate::pages::{Page, Place, known_source};
 use crate::shown::change::ShownChange;
 
@@ -31,20 +31,20 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// Which changes to follow.
 #[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Which {
     /// From after this cursor on; `Last-Event-ID` goes before it. From now on when both are left out.
-    #[serde(deserialize_with = "or_empty")]
+    #[param(minimum = 0)]
     after: Option<i64>,
     /// Only changes of this source.
-    #[serde(deserialize_with = "or_empty")]
     source: Option<i64>,
 }
 
 /// Follows changes as Server-Sent Events. The id of an event is its cursor; an event `change` has a change as its data; an
 /// event `gap` says that changes have been removed that the reader has not seen.
 #[utoipa::path(get, path = "/stream", tag = "changes",
-    params(Which, ("Last-Event-ID" = Option<i64>, Header, description = "The last cursor that was seen")),
+    params(Which, ("Last-Event-ID" = Option<i64>, Header, minimum = 0, description = "The last cursor that was seen")),
     responses((status = 200, content_type = "text/event-stream", body = ShownChange)))]
 pub(super) async fn follow(
     State(app): State<App>,
@@ -59,10 +59,11 @@ pub(super) async fn follow(
         Failure::busy("too_many_streams", "as many streams are open as there may be", hint)
     })?;
     let mut first = "retry: 1000\n".to_owned();
-    let after = if let Some(after) = last_event(&headers)?.or(which.after) {
+    let given = cursor(which.after)?;
+    let after = if let Some(after) = last_event(&headers)?.map(Cursor).or(given) {
         // Whatever is wrong with the place is told before the stream begins.
-        place(Cursor(after)).read(&app, 1).await?;
-        Cursor(after)
+        place(after).read(&app, 1).await?;
+        after
     } else {
         let newest = app.with_store(|store| store.cursor_range()).await?.newest;
         // So that whoever is cut off before the first event does not miss it.

@@ -39,6 +39,7 @@ pub(super) async fn list(State(app): State<App>) -> Result<Json<Tokens>, Failure
 #[serde(deny_unknown_fields)]
 pub(super) struct GivenToken {
     /// What it is for: 1 to 40 letters, digits, dots or hyphens.
+    #[schema(pattern = "^[0-9A-Za-z.-]{1,40}$")]
     name: String,
 }
 

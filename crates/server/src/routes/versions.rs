@@ -14,18 +14,18 @@ use super::sources;
 use crate::app::App;
 use crate::compare::Compared;
 use crate::failure::Failure;
-use crate::input::{Id, Params, or_empty, page_size};
+use crate::input::{Id, Params, page_size};
 use crate::shown::version::{ShownDifference, ShownVersion};
 
 /// Which versions to list.
 #[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Which {
     /// Those before this one: `next` of the page before.
-    #[serde(deserialize_with = "or_empty")]
     before: Option<i64>,
     /// At most this many; up to 1000, 100 when left out.
-    #[serde(deserialize_with = "or_empty")]
+    #[param(minimum = 1, maximum = 1_000)]
     limit: Option<u32>,
 }
 
@@ -45,8 +45,8 @@ pub(super) async fn list(
     Id(id): Id,
     Params(which): Params<Which>,
 ) -> Result<Json<Versions>, Failure> {
-    let source = sources::find(&app, SourceId(id)).await?.id;
     let limit = page_size(which.limit, 100, 1_000)?;
+    let source = sources::find(&app, SourceId(id)).await?.id;
     let query = VersionQuery { source, before: which.before.map(VersionId), limit };
     let versions = app.with_store(move |store| store.versions(&query)).await?;
     let is_full = versions.len() == limit as usize;
@@ -67,7 +67,9 @@ fn version(store: &dyn Store, id: VersionId) -> Result<Version, StoreError> {
 
 /// Gives the bytes of a version: text as plain text, anything else as a file to save.
 #[utoipa::path(get, path = "/versions/{id}/content", tag = "versions", params(("id" = i64, Path)),
-    responses((status = 200, content_type = "text/plain", body = String)))]
+    responses((status = 200, content(
+        (String = "text/plain"), (Vec<u8> = "application/octet-stream"),
+    ))))]
 pub(super) async fn content(State(app): State<App>, Id(id): Id) -> Result<Response, Failure> {
     let id = VersionId(id);
     let read = app.heavily(move |store| Ok::<_, StoreError>((version(store, id)?, store.content(id)?)));
@@ -105,10 +107,10 @@ fn plain_type(media_type: &str) -> Option<String> {
 
 /// What to compare a version with.
 #[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Against {
     /// Another version of the same source; the one before when left out.
-    #[serde(deserialize_with = "or_empty")]
     against: Option<i64>,
 }
 

@@ -1,5 +1,7 @@
 //! The budget as clients see and set it, and the decisions that spend it.
 
+mod described;
+
 use dunlin_engine::journal::{ProbeFigures, reckoned};
 use dunlin_engine::{BudgetReport, HostUse, Pace};
 use dunlin_store::Decision;
@@ -8,12 +10,15 @@ use utoipa::ToSchema;
 
 use crate::clock::written;
 use crate::failure::Failure;
+use crate::unit::Unit;
 
 /// How the budget is used.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ShownBudget {
     /// Probes per second over all sources.
     per_second: f64,
+    /// The unit in which it was set; null when that is not known.
+    unit: Option<Unit>,
     /// Probes per second of one host; null when only politeness limits them.
     host_per_second: Option<f64>,
     /// What a look had to be worth when the last one was chosen.
@@ -48,10 +53,11 @@ struct ShownHost {
     held_until: Option<String>,
 }
 
-impl From<BudgetReport> for ShownBudget {
-    fn from(report: BudgetReport) -> Self {
+impl ShownBudget {
+    pub(crate) fn new(report: BudgetReport, unit: Option<Unit>) -> Self {
         Self {
             per_second: report.pace.per_second,
+            unit,
             host_per_second: report.host_pace.map(|pace| pace.per_second),
             price: report.price,
             used: ShownUse { minute: report.used.minute, hour: report.used.hour, day: report.used.day },
@@ -75,7 +81,7 @@ impl From<HostUse> for ShownHost {
 }
 
 /// A budget to be set: exactly one of the fields.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(clippy::struct_field_names, reason = "they are the names in the JSON")]
 pub(crate) struct NewBudget {
@@ -86,16 +92,12 @@ pub(crate) struct NewBudget {
 }
 
 impl NewBudget {
-    pub(crate) fn pace(&self) -> Result<Pace, Failure> {
-        let units = [
-            (self.per_second, 1.0),
-            (self.per_minute, 60.0),
-            (self.per_hour, 3_600.0),
-            (self.per_day, 86_400.0),
-        ];
-        let mut given = units.iter().filter_map(|(probes, seconds)| probes.map(|probes| probes / seconds));
+    /// The pace, and the unit in which it was given.
+    pub(crate) fn pace(&self) -> Result<(Pace, Unit), Failure> {
+        let given = [self.per_second, self.per_minute, self.per_hour, self.per_day];
+        let mut given = given.into_iter().zip(Unit::ALL).filter_map(|(probes, unit)| Some((probes?, unit)));
         match (given.next(), given.next()) {
-            (Some(per_second), None) => Ok(Pace { per_second }),
+            (Some((probes, unit)), None) => Ok((Pace { per_second: probes / unit.seconds() }, unit)),
             _ => Err(Failure::bad_value(
                 "the budget must be said in one way",
                 "send one of per_second, per_minute, per_hour, per_day",

@@ -4,8 +4,10 @@
 mod admission; // tokens, hosts, what is open to all
 mod changes; // the list: pages, waiting, cursors that are gone or ahead
 mod client; // asks, and follows streams
+mod conformity; // answers against the OpenAPI document
 mod heavy; // calls that take long, and who else is served meanwhile
 mod limits; // sizes, numbers, times
+mod schema; // as much of JSON Schema as the document uses
 mod service; // store, engine and server in one
 mod site; // pages and feeds that change when told to
 mod sources; // adding, listing, changing, removing

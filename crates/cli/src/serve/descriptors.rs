@@ -1,0 +1,106 @@
+//! File descriptors: as many as the system gives, and no more connections and fetches than these are enough for. Without
+//! it, a service under a small limit would accept nothing any more and not say why.
+
+use crate::config::Config;
+
+/// What the service has open besides connections: the database and its readers, the log, timers, look-ups of names.
+const BASE: usize = 40;
+
+/// Of what is left, so many parts of ten are for clients of the API.
+const FOR_CLIENTS: usize = 4;
+
+/// Connections of the API that are kept for health, besides its others.
+const RESERVE: usize = 8;
+
+/// How many connections fit under the limit on open files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Fit {
+    /// Fetches at one time; as many connections again may be kept idle.
+    pub(crate) in_flight: usize,
+    /// Connections to the API at one time.
+    pub(crate) connections: usize,
+}
+
+/// Raises the limit as far as this user may, and gives it; `None` where there is none.
+#[cfg(unix)]
+pub(crate) fn raised() -> Option<usize> {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let wanted = Rlimit { current: limit.maximum, maximum: limit.maximum };
+    // Where it cannot be raised, what is there counts.
+    let current = if setrlimit(Resource::Nofile, wanted).is_ok() { wanted.current } else { limit.current };
+    current.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX))
+}
+
+#[cfg(not(unix))]
+pub(crate) const fn raised() -> Option<usize> {
+    None
+}
+
+/// What fits of what is wanted.
+pub(crate) fn fit(limit: Option<usize>, wanted: Fit) -> Fit {
+    let Some(limit) = limit else { return wanted };
+    let left = limit.saturating_sub(BASE);
+    let needed = 2 * wanted.in_flight + wanted.connections + RESERVE;
+    if needed <= left {
+        return wanted;
+    }
+    let for_clients = (left * FOR_CLIENTS / 10).saturating_sub(RESERVE).max(1);
+    let connections = wanted.connections.min(for_clients);
+    let in_flight = wanted.in_flight.min((left.saturating_sub(connections + RESERVE) / 2).max(1));
+    Fit { in_flight, connections }
+}
+
+/// Lowers what does not fit, and gives what to tell about it.
+pub(crate) fn make_room(config: &mut Config, limit: Option<usize>) -> Option<String> {
+    let wanted = Fit { in_flight: config.in_flight, connections: config.connections };
+    let fitting = fit(limit, wanted);
+    if fitting == wanted {
+        return None;
+    }
+    let Fit { in_flight, connections } = fitting;
+    (config.in_flight, config.connections) = (in_flight, connections);
+    Some(format!(
+        "only {} files may be open at one time, too few for {} fetches and {} connections to the API: there will be at most \
+         {in_flight} and {connections} (raise the limit, as by `ulimit -n 4096` or LimitNOFILE=)",
+        limit.unwrap_or_default(),
+        wanted.in_flight,
+        wanted.connections,
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WANTED: Fit = Fit { in_flight: 256, connections: 1_024 };
+
+    #[test]
+    fn nothing_is_lowered_that_fits() {
+        assert_eq!(fit(None, WANTED), WANTED);
+        assert_eq!(fit(Some(BASE + 512 + 1_024 + RESERVE), WANTED), WANTED);
+        assert_ne!(fit(Some(BASE + 512 + 1_024 + RESERVE - 1), WANTED), WANTED);
+    }
+
+    #[test]
+    fn whatever_the_limit_all_that_is_open_stays_below_it_and_something_can_be_done() {
+        for limit in 0..3_000 {
+            let Fit { in_flight, connections } = fit(Some(limit), WANTED);
+            assert!(in_flight >= 1 && connections >= 1, "{limit}");
+            assert!(in_flight <= WANTED.in_flight && connections <= WANTED.connections, "{limit}");
+            if limit >= BASE + RESERVE + 16 {
+                assert!(BASE + 2 * in_flight + connections + RESERVE <= limit, "{limit}");
+            }
+        }
+        assert_eq!(fit(Some(1_024), WANTED), Fit { in_flight: 256, connections: 385 });
+    }
+
+    #[test]
+    fn what_is_lowered_is_told() {
+        let mut config = Config::default();
+        assert_eq!(make_room(&mut config, None), None);
+        let told = make_room(&mut config, Some(100)).unwrap();
+        assert!(told.contains("only 100 files") && told.contains("ulimit"), "{told}");
+        assert!(config.in_flight < 256 && config.connections < 1_024);
+    }
+}
