@@ -8,7 +8,7 @@ use dunlin_core::{Fault, Time};
 use dunlin_net::Connections;
 use dunlin_net::politeness::{self, MayFetch, PlacedUrl};
 use dunlin_net::robots::RobotsVerdict;
-use dunlin_sched::watch::{Choice, HostIdx, Input, Reason};
+use dunlin_sched::watch::{Choice, HostIdx, Input};
 use dunlin_store::{Capture, Outcome, ProbeId, SourceId};
 
 use super::{Command, Control, Ending, Flight, Leg};
@@ -142,9 +142,6 @@ impl Control {
     fn give_back(&mut self, now: Time, choice: &Choice) {
         self.figures.returned += 1;
         self.tell(now, Input::Returned { source: choice.source });
-        if choice.reason == Reason::Wanted {
-            self.tell(now, Input::Wanted { source: choice.source });
-        }
     }
 
     /// A number that no probe has had.

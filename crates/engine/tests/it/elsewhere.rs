@@ -193,7 +193,9 @@ fn a_source_at_a_dead_port_holds_back_nothing_else_of_its_host() {
     assert!((100..=145).contains(&n_asked), "{n_asked}");
     for source in dead {
         let explained = run.explain(source).unwrap();
-        assert!(explained.hold.is_some_and(|hold| hold.reason.contains("robots.txt cannot be read")));
+        let hold = explained.hold.unwrap();
+        assert!(hold.reason.contains("robots.txt cannot be read"), "{hold:?}");
+        assert_eq!(explained.not_before, Some(hold.until));
     }
     // None of the budget is spent on what cannot be asked.
     let figures = run.figures();

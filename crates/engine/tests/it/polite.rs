@@ -283,6 +283,7 @@ fn a_page_that_is_reached_by_a_redirect_gets_its_gap_like_one_that_was_asked_for
     settings.politeness.gap = Duration::from_secs(100);
     let mut run = Simulation::new(shelf.store.clone(), settings, web, at(0)).unwrap();
     run.add_source(page(from)).unwrap();
+    run.run_until(at(150));
     run.add_source(page(to)).unwrap();
     run.run_until(at(DAY));
     let log: Vec<&Logged> = run.world().probes().collect();

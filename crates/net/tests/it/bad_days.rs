@@ -229,3 +229,28 @@ async fn a_fetch_waits_for_a_free_slot() {
     // One at a time means one connection for all.
     assert!(origin.seen().iter().all(|seen| seen.connection == 0));
 }
+
+#[tokio::test]
+async fn a_body_may_be_as_long_as_the_limit_as_sent_and_not_a_byte_longer() {
+    for (length, is_read) in [(50_000, true), (50_001, false)] {
+        // Without a length, so that only counting tells.
+        let mut bytes = b"HTTP/1.1 200 OK\r\n\r\n".to_vec();
+        bytes.resize(bytes.len() + length, b'x');
+        let origin = Origin::start(move |_| raw(&bytes)).await;
+        let client = local_client(|settings| settings.sizes.sent = 50_000);
+        let fetched = client.fetch(Request::parse(&origin.url("/")).unwrap()).await;
+        assert_eq!(fetched.is_ok(), is_read, "{length}");
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_never_pauses_for_long_may_take_longer_than_the_longest_pause() {
+    let script = |_: &Seen| {
+        let head = b"HTTP/1.1 200 OK\r\nContent-Length: 60\r\n\r\n".to_vec();
+        vec![Step::Send(head), Step::Slowly(vec![b'x'; 60])]
+    };
+    let origin = Origin::start(script).await;
+    let client = local_client(|settings| settings.timeouts.idle = Duration::from_secs(2));
+    let fetched = client.fetch(Request::parse(&origin.url("/")).unwrap()).await.unwrap();
+    assert!(fetched.timings.body > Duration::from_secs(2), "{:?}", fetched.timings);
+}

@@ -9,7 +9,7 @@ use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
 use tokio::io::AsyncReadExt as _;
 
 use crate::names::local_client;
-use crate::origin::{Origin, answer};
+use crate::origin::{Origin, Step, answer};
 
 fn text() -> Vec<u8> {
     (0..2000).flat_map(|n| format!("<li>entry number {n}</li>\n").into_bytes()).collect()
@@ -144,4 +144,45 @@ async fn codings_that_were_not_asked_for_are_refused() {
         let error = fetch_packed(encoding, b"x".to_vec(), |_| {}).await.unwrap_err();
         assert!(matches!(error, Error::UnknownEncoding { .. }), "{encoding}: {error:?}");
     }
+}
+
+#[tokio::test]
+async fn content_may_be_as_long_as_the_limit_and_not_a_byte_longer() {
+    for encoding in ["identity", "gzip"] {
+        for (length, is_read) in [(100_000, true), (100_001, false)] {
+            let content = vec![b'x'; length];
+            let packed = if encoding == "gzip" { gzip(&content) } else { content };
+            let fetched = fetch_packed(encoding, packed, |settings| {
+                settings.sizes.decoded = 100_000;
+                settings.sizes.growth = 1_000_000;
+            });
+            assert_eq!(fetched.await.is_ok(), is_read, "{encoding}: {length}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_follows_packed_content_is_read_to_its_announced_end() {
+    let packed = brotli(&text()).await;
+    let script = move |seen: &crate::origin::Seen| {
+        let mut body = packed.clone();
+        body.extend(b"something else");
+        if seen.path == "/cut" {
+            let head = format!(
+                "HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nContent-Length: {}\r\n\r\n",
+                body.len() + 9
+            );
+            return vec![Step::Send(head.into_bytes()), Step::Send(body), Step::Close];
+        }
+        answer("200 OK", &["Content-Encoding: br"], &body)
+    };
+    let origin = Origin::start(script).await;
+    let client = local_client(|_| {});
+    for n in 0..3 {
+        let fetched = client.fetch(Request::parse(&origin.url(&format!("/{n}"))).unwrap()).await.unwrap();
+        assert_eq!(fetched.body, text());
+    }
+    assert!(origin.seen().iter().all(|seen| seen.connection == 0), "the connection can be used again");
+    let error = client.fetch(Request::parse(&origin.url("/cut")).unwrap()).await.unwrap_err();
+    assert!(matches!(error, Error::Truncated { .. }), "{error}");
 }

@@ -16,6 +16,8 @@ pub(crate) enum Step {
     Flood(Vec<u8>),
     /// The same, slowly.
     Drip(Vec<u8>),
+    /// Sends this byte by byte, twenty in a second.
+    Slowly(Vec<u8>),
     /// Says nothing until the client hangs up.
     Hang,
     Close,
@@ -148,6 +150,15 @@ async fn play(stream: &mut Stream, step: Step) -> bool {
                 drops.tick().await;
             }
             false
+        }
+        Step::Slowly(bytes) => {
+            for byte in bytes {
+                if stream.write_all(&[byte]).await.is_err() || stream.flush().await.is_err() {
+                    return false;
+                }
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+            true
         }
         Step::Hang => {
             while stream.read_u8().await.is_ok() {}

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dunlin_core::Time;
 use dunlin_net::politeness::{MayFetch, Outcome, PlaceState, PlacedUrl, Politeness, Reason, Rules, Scope};
-use dunlin_net::{Error, Phase, ResolveError, RetryAfter};
+use dunlin_net::{Error, Fetched, Phase, ResolveError, RetryAfter};
 use proptest::prelude::*;
 use url::Url;
 
@@ -422,4 +422,105 @@ fn what_holds_a_place_is_told_apart_from_what_holds_one_url() {
     politeness.finished(&url("b"), Outcome::Limited { retry_after }, after_gap);
     let until = after_gap.plus(Duration::from_mins(5));
     assert_eq!(politeness.place_hold(&url("c"), after_gap), Some((until, Reason::RetryAfter)));
+}
+
+/// Asks for a page at `now` with this outcome, and says when it may be asked again.
+fn asked(politeness: &mut Politeness, page: &PlacedUrl, outcome: Outcome, now: Time) -> Time {
+    politeness.started(page, now);
+    politeness.finished(page, outcome, now);
+    match politeness.may_fetch(page, now) {
+        MayFetch::NotBefore(until, _) => until,
+        MayFetch::Go => now,
+    }
+}
+
+#[test]
+fn a_page_that_works_again_has_its_failures_forgotten_and_its_host_has_not() {
+    let rules = Rules::default();
+    for (outcome, is_forgotten) in [(Outcome::Broken, true), (Outcome::Unreachable, false)] {
+        let mut politeness = Politeness::new(rules, 1);
+        let page = url("https://example.test/page");
+        let mut now = at(0);
+        for _ in 0..5 {
+            now = asked(&mut politeness, &page, outcome, now);
+        }
+        now = asked(&mut politeness, &page, Outcome::Fine, now);
+        let pause = asked(&mut politeness, &page, outcome, now).since(now);
+        assert_eq!(pause <= rules.first_backoff, is_forgotten, "{outcome:?}: {pause:?}");
+    }
+}
+
+#[test]
+fn requests_that_fail_together_are_one_failure() {
+    let rules = Rules { concurrent: 2, ..Rules::default() };
+    let mut politeness = Politeness::new(rules, 1);
+    let page = url("https://example.test/");
+    politeness.started(&page, at(0));
+    politeness.started(&page, at(0));
+    politeness.finished(&page, Outcome::Unreachable, at(0));
+    politeness.finished(&page, Outcome::Unreachable, at(1));
+    let MayFetch::NotBefore(now, _) = politeness.may_fetch(&page, at(1)) else { panic!() };
+    let pause = asked(&mut politeness, &page, Outcome::Unreachable, now).since(now);
+    assert!(pause <= rules.first_backoff * 2, "the second failure, not the third: {pause:?}");
+}
+
+#[test]
+fn a_gap_that_a_site_asks_for_is_at_most_a_day_and_outlasts_quiet_and_restarts() {
+    let rules = Rules::default();
+    let (page, later) = (url("https://example.test/"), at(1_000_000));
+    let mut politeness = Politeness::new(rules, 1);
+    politeness.set_gap(&page, Some(Duration::from_hours(48)));
+    assert_eq!(asked(&mut politeness, &page, Outcome::Fine, at(0)), at(86_400));
+    politeness.set_gap(&page, Some(seconds(300)));
+    assert_eq!(politeness.forget(later), Vec::<String>::new(), "it has to be kept to for ever");
+    assert_eq!(asked(&mut politeness, &page, Outcome::Fine, later), later.plus(seconds(300)));
+
+    let stored: Vec<(String, PlaceState)> =
+        politeness.to_store(&page).map(|(name, state)| (name.to_owned(), state.clone())).collect();
+    let mut next = Politeness::new(rules, 1);
+    next.restore(stored);
+    let restarted = later.plus(Duration::from_hours(1));
+    next.resume(restarted);
+    let until = restarted.plus(seconds(300));
+    assert_eq!(next.may_fetch(&page, restarted), MayFetch::NotBefore(until, Reason::Gap));
+    // Where nothing was asked for, the usual gap passes first.
+    let other = url("https://other.test/");
+    let until = restarted.plus(rules.gap);
+    assert_eq!(next.may_fetch(&other, restarted), MayFetch::NotBefore(until, Reason::Gap));
+}
+
+#[test]
+fn of_a_place_asked_for_others_only_its_own_word_counts() {
+    let wait = Outcome::Limited { retry_after: Some(RetryAfter::Delay(seconds(60))) };
+    for outcome in [Outcome::Fine, wait] {
+        assert_eq!(outcome.own_word(), outcome);
+    }
+    let bare = Outcome::Limited { retry_after: None };
+    for outcome in [bare, Outcome::Unreachable, Outcome::Broken, Outcome::OurTrouble, Outcome::Abandoned] {
+        assert_eq!(outcome.own_word(), Outcome::Abandoned, "{outcome:?}");
+    }
+}
+
+#[test]
+fn what_an_answer_asks_for_is_read_from_its_status_and_retry_after() {
+    let of = |status: u16, retry_after: Option<&str>| {
+        let mut answer = http::Response::builder().status(status);
+        if let Some(seconds) = retry_after {
+            answer = answer.header("retry-after", seconds);
+        }
+        let url = Url::parse("https://example.test/").unwrap();
+        Outcome::of(&Ok(Fetched::from_response(answer.body("".into()).unwrap(), url, Vec::new())))
+    };
+    let wait = Some(RetryAfter::Delay(seconds(60)));
+    for (status, bare, with_header) in [
+        (200, Outcome::Fine, Outcome::Fine),
+        (304, Outcome::Fine, Outcome::Fine),
+        (404, Outcome::Fine, Outcome::Limited { retry_after: wait }),
+        (429, Outcome::Limited { retry_after: None }, Outcome::Limited { retry_after: wait }),
+        (500, Outcome::Broken, Outcome::Limited { retry_after: wait }),
+        (503, Outcome::Limited { retry_after: None }, Outcome::Limited { retry_after: wait }),
+    ] {
+        assert_eq!(of(status, None), bare, "{status}");
+        assert_eq!(of(status, Some("60")), with_header, "{status}");
+    }
 }

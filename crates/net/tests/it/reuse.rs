@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dunlin_core::Time;
-use dunlin_net::{Client, Error, Guard, Request, Retry, RetryAfter, Settings, Validators};
+use dunlin_net::{Client, Connections, Error, Guard, Request, Retry, RetryAfter, Settings, Validators};
 
 use crate::names::{Names, local_client};
 use crate::origin::{Origin, Step, answer, raw};
@@ -173,4 +173,61 @@ async fn both_forms_of_retry_after_are_read() {
         assert_eq!(fetched.retry(midnight), Retry::After(two_minutes));
     }
     assert_eq!(fetch(&client, &origin.url("/")).await.unwrap().retry(midnight), Retry::Backoff);
+}
+
+#[tokio::test]
+async fn a_request_that_is_sent_once_is_not_sent_again_over_another_connection() {
+    let origin = Origin::start(|seen| match (seen.connection, seen.path.as_str()) {
+        (0, "/second") => vec![Step::Close],
+        _ => answer("200 OK", &[], seen.path.as_bytes()),
+    })
+    .await;
+    let client = local_client(|_| {});
+    fetch(&client, &origin.url("/first")).await.unwrap();
+    let second = || Request::parse(&origin.url("/second")).unwrap();
+    let error = client.fetch(second().over(Connections::Once)).await.unwrap_err();
+    assert!(matches!(error, Error::Stale { .. }), "{error}");
+    assert_eq!(origin.seen().len(), 2);
+    // A new connection is asked for as such, whatever is kept.
+    fetch(&client, &origin.url("/third")).await.unwrap();
+    assert_eq!(client.idle_connections(), 1);
+    client.fetch(second().over(Connections::New)).await.unwrap();
+    assert_eq!(origin.seen().last().unwrap().connection, 2);
+}
+
+#[tokio::test]
+async fn a_connection_whose_answer_was_not_read_to_its_end_is_not_used_again() {
+    let origin = Origin::start(|_| answer("200 OK", &[], &vec![b'x'; 1 << 20])).await;
+    let client = local_client(|_| {});
+    let request = || Request::parse(&origin.url("/")).unwrap();
+    assert!(client.fetch(request().keeping_first(20)).await.unwrap().is_cut);
+    assert_eq!(client.idle_connections(), 0);
+    client.fetch(request().over(Connections::Once)).await.unwrap();
+    assert_eq!(origin.seen().last().unwrap().connection, 1);
+}
+
+#[tokio::test]
+async fn a_connection_that_was_kept_too_long_is_not_used_again() {
+    let origin = Origin::start(|_| answer("200 OK", &[], b"x")).await;
+    let client = local_client(|settings| settings.pool.idle_time = Duration::ZERO);
+    for _ in 0..3 {
+        fetch(&client, &origin.url("/")).await.unwrap();
+    }
+    assert_eq!(origin.paths().iter().map(|(connection, _)| *connection).collect::<Vec<_>>(), [0, 1, 2]);
+}
+
+#[tokio::test]
+async fn a_host_that_breaks_off_an_answer_has_all_its_connections_forgotten() {
+    let origin = Origin::start(|seen| match seen.path.as_str() {
+        "/broken" => raw(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"),
+        _ => answer("200 OK", &[], b"x"),
+    })
+    .await;
+    let client = local_client(|_| {});
+    let (url, other) = (origin.url("/a"), origin.url("/b"));
+    let (first, second) = tokio::join!(fetch(&client, &url), fetch(&client, &other));
+    assert!(first.is_ok() && second.is_ok());
+    assert_eq!(client.idle_connections(), 2);
+    fetch(&client, &origin.url("/broken")).await.unwrap_err();
+    assert_eq!(client.idle_connections(), 0);
 }

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use dunlin_core::Time;
-use dunlin_net::Fetched;
 use dunlin_net::robots::{self, MAX_BYTES, Robots, RobotsCache, RobotsVerdict, SiteState};
+use dunlin_net::{Error, Fetched, ResolveError};
 use proptest::prelude::*;
 use url::Url;
 
@@ -321,10 +321,12 @@ fn sites_with_many_rules_make_room_for_others_and_not_the_other_way_round() {
     for n in 0..100 {
         remember(&mut cache, &site(n), b"User-agent: *\nDisallow: /small", now);
     }
+    // Each is larger than the one before, and would be the first to go.
     let mut large = String::from("User-agent: *\n");
     (0..5_000).for_each(|n| writeln!(large, "Disallow: /a/page/with/a/name/{n}").unwrap());
     for n in 100..140 {
-        remember(&mut cache, &site(n), large.as_bytes(), now.plus(Duration::from_secs(n as u64)));
+        (0..20).for_each(|more| writeln!(large, "Disallow: /another/{n}/{more}").unwrap());
+        remember(&mut cache, &site(n), large.as_bytes(), now);
         assert!(cache.held_bytes() <= 2 << 20, "{}", cache.held_bytes());
         assert!(cache.robots(&site(n)).is_some(), "what was just asked for is there");
     }
@@ -353,4 +355,57 @@ fn what_was_stored_in_another_form_is_asked_for_anew() {
     assert_eq!(read(&written), RobotsVerdict::Forbidden);
     written["form"] = 1.into();
     assert!(matches!(read(&written), RobotsVerdict::Unknown { .. }));
+}
+
+/// What is made of an answer: whether the site is open, and for how many seconds that is believed.
+fn judged(answer: &Result<Fetched, Error>) -> (Option<bool>, u64) {
+    let now = Time::from_seconds(1_000_000);
+    let mut cache = RobotsCache::new("dunlin", 10);
+    cache.remember(&site(1), answer, now);
+    let is_open = match cache.verdict(&site(1), now) {
+        RobotsVerdict::Allowed { .. } => Some(true),
+        RobotsVerdict::Forbidden => Some(false),
+        RobotsVerdict::Unreachable { .. } => None,
+        RobotsVerdict::Unknown { .. } => panic!("it has just been asked"),
+    };
+    (is_open, cache.known_until(&site(1)).unwrap().since(now).as_secs())
+}
+
+#[test]
+fn how_long_an_answer_is_believed_is_bounded_both_ways() {
+    const DAY: u64 = 86_400;
+    let answer = |status: u16, header: (&str, &str)| {
+        let answer = http::Response::builder().status(status).header(header.0, header.1);
+        let answer = answer.body("User-agent: *\nDisallow: /page".into()).unwrap();
+        judged(&Ok(Fetched::from_response(answer, site(1), Vec::new())))
+    };
+    let (closed, open, unreachable) = (Some(false), Some(true), None);
+    for (status, header, expected) in [
+        (200, ("x-none", ""), (closed, DAY)),
+        (200, ("cache-control", "max-age=3600"), (closed, 3_600)),
+        (200, ("cache-control", "max-age=5"), (closed, 600)),
+        (200, ("cache-control", "max-age=31536000"), (closed, DAY)),
+        (200, ("cache-control", "no-cache"), (closed, DAY)),
+        (404, ("x-none", ""), (open, DAY)),
+        (403, ("cache-control", "max-age=3600"), (open, 3_600)),
+        (429, ("x-none", ""), (unreachable, 600)),
+        (500, ("x-none", ""), (unreachable, 600)),
+        (503, ("retry-after", "5"), (unreachable, 600)),
+        (503, ("retry-after", "7200"), (unreachable, 7_200)),
+        (503, ("retry-after", "999999"), (unreachable, DAY)),
+    ] {
+        assert_eq!(answer(status, header), expected, "{status} {header:?}");
+    }
+    let url = || dunlin_net::ShownUrl::of(&site(1));
+    let host = || "site1.test".to_owned();
+    let refused = || std::io::ErrorKind::ConnectionRefused.into();
+    for (error, expected) in [
+        (Error::Connect { host: host(), reason: refused() }, (unreachable, 600)),
+        (Error::Resolve { host: host(), reason: ResolveError::Unreachable }, (unreachable, 60)),
+        (Error::RedirectLoop { url: url() }, (open, DAY)),
+        (Error::TooManyRedirects { limit: 5, url: url() }, (open, DAY)),
+    ] {
+        let shown = error.to_string();
+        assert_eq!(judged(&Err(error)), expected, "{shown}");
+    }
 }

@@ -84,6 +84,7 @@ const HOSTILE: &[(&str, &str)] = &[
     ("data:text/html,hello", "scheme `data`"),
     ("http://public.test@127.0.0.1/", "user name or password"),
     ("http://me:hunter2@public.test/", "user name or password"),
+    ("http://:password@public.test/", "user name or password"),
     ("http://public.test:22/", "port 22"),
     ("http://public.test:6379/", "port 6379"),
     ("http://public.test:0/", "port 0"),

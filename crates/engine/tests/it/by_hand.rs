@@ -1,0 +1,486 @@
+//! What control decides, event by event, without a web and without a store.
+
+use std::time::Duration;
+
+use dunlin_core::{Fault, Time};
+use dunlin_engine::capture::{Failure, Finding};
+use dunlin_engine::control::Event;
+use dunlin_engine::joining::{Joining, Known, Plan};
+use dunlin_engine::{RobotsRule, Settings};
+use dunlin_net::politeness::Outcome as Courtesy;
+use dunlin_net::{Error as NetError, RetryAfter};
+use dunlin_sched::model::Model;
+use dunlin_sched::value::{Life, Urgency, ValueModel};
+use dunlin_store::{Health, Outcome, SourceId, SourceState};
+use url::Url;
+
+use crate::hand::Hand;
+use crate::web::at;
+
+fn trouble(reason: &str) -> Event {
+    Event::StoreTrouble(Some(reason.to_owned()))
+}
+
+fn wait(seconds: u64) -> Courtesy {
+    Courtesy::Limited { retry_after: Some(RetryAfter::Delay(Duration::from_secs(seconds))) }
+}
+
+const ROBOTS: &str = "http://a.test/robots.txt";
+
+/// A source whose robots.txt is known, and that has just been asked for the first time, at 20.
+fn begun(change: impl FnOnce(&mut Settings)) -> Hand {
+    let mut hand = Hand::new(change);
+    hand.join(0, 1, "http://a.test/1");
+    assert_eq!(hand.tick(0), [format!("robots {ROBOTS}")]);
+    hand.robots(1, ROBOTS, 404, "");
+    assert_eq!(hand.ticks(1, 20), [(11, "probe 1".to_owned())], "after the gap");
+    hand
+}
+
+#[test]
+fn after_a_restart_a_site_is_not_asked_for_its_robots_txt_before_the_gap() {
+    let mut hand = Hand::new(|_| ());
+    hand.control.resume(at(0));
+    hand.join(0, 1, "http://a.test/1");
+    assert_eq!(hand.ticks(0, 20), [(10, format!("robots {ROBOTS}"))]);
+}
+
+#[test]
+fn a_probe_that_waited_is_not_made_while_the_store_takes_nothing() {
+    let mut hand = Hand::new(|_| ());
+    hand.join(0, 1, "http://a.test/1");
+    hand.tick(0);
+    hand.robots(1, ROBOTS, 404, "");
+    hand.happen(2, trouble("the disk is full"));
+    assert_eq!(hand.ticks(2, 60), []);
+    assert_eq!(hand.control.n_under_way(), 0, "it was given back");
+    hand.happen(61, Event::StoreTrouble(None));
+    assert_eq!(hand.ticks(61, 62), [(61, "probe 1".to_owned())]);
+    assert_eq!(hand.control.health().store_trouble, None);
+}
+
+#[test]
+fn a_probe_that_would_wait_long_for_its_host_is_given_back() {
+    for (seconds, is_given_back) in [(240, false), (3_600, true)] {
+        let mut hand = begun(|settings| settings.politeness.concurrent = 2);
+        let other = "http://a.test:8080/robots.txt";
+        hand.join(21, 2, "http://a.test:8080/2");
+        assert_eq!(hand.tick(21), [format!("robots {other}")]);
+        hand.robots(22, other, 404, "");
+        hand.failed(23, 1, Fault::Remote, wait(seconds));
+        assert_eq!(hand.ticks(24, 60), []);
+        assert_eq!(hand.control.n_under_way(), usize::from(!is_given_back), "{seconds}");
+    }
+}
+
+#[test]
+fn with_several_at_a_time_no_probe_is_chosen_in_vain_within_the_gap() {
+    let mut hand = Hand::new(|settings| settings.politeness.concurrent = 2);
+    hand.join(0, 1, "http://a.test/1");
+    hand.tick(0);
+    hand.robots(1, ROBOTS, 404, "");
+    assert_eq!(hand.next(1), (11, "probe 1".to_owned()));
+    hand.join(12, 2, "http://a.test/2");
+    assert_eq!(hand.next(12), (21, "probe 2".to_owned()));
+    assert_eq!(hand.control.figures().returned, 0);
+}
+
+#[test]
+fn a_probe_that_is_led_on_while_the_store_takes_nothing_is_given_back() {
+    let mut hand = begun(|_| ());
+    hand.happen(21, trouble("the disk is full"));
+    assert_eq!(hand.led(22, 1, "http://a.test/1", "http://b.test/"), Vec::<String>::new());
+    assert_eq!(hand.control.n_under_way(), 0);
+    hand.happen(23, Event::StoreTrouble(None));
+    assert_eq!(hand.ticks(23, 40), [(32, "probe 1".to_owned())], "after the gap");
+    assert_eq!(hand.control.figures().returned, 1, "and not chosen in vain before");
+}
+
+#[test]
+fn a_probe_whose_connection_was_closed_asks_once_more_over_a_new_one_after_the_gap() {
+    let mut hand = begun(|_| ());
+    let probe = hand.probe(1);
+    assert_eq!(hand.happen(21, Event::ClosedUnder { probe }), Vec::<String>::new());
+    assert_eq!(hand.ticks(21, 40), [(31, "probe 1 anew".to_owned())]);
+    assert_eq!(hand.control.figures().probes, 1, "it is one probe");
+}
+
+#[test]
+fn a_probe_that_is_led_on_waits_minutes_for_that_host_and_not_hours() {
+    for (seconds, is_waited_for) in [(240, true), (3_600, false)] {
+        // Once with that site's robots.txt known, once without.
+        for is_known in [true, false] {
+            let mut hand = begun(|_| ());
+            let robots = "http://b.test/robots.txt";
+            hand.join(21, 2, "http://b.test/2");
+            assert_eq!(hand.tick(21), [format!("robots {robots}")]);
+            hand.robots(22, robots, 404, "");
+            assert_eq!(hand.ticks(23, 40), [(32, "probe 2".to_owned())]);
+            hand.failed(41, 2, Fault::Remote, wait(seconds));
+            let to = if is_known { "http://b.test/" } else { "http://b.test:8080/" };
+            assert_eq!(hand.led(42, 1, "http://a.test/1", to), Vec::<String>::new());
+            assert_eq!(hand.control.n_under_way(), usize::from(is_waited_for), "{seconds} {is_known}");
+            let asked = hand.ticks(43, 300);
+            let goes_on = if is_known {
+                "probe 1 on".to_owned()
+            } else {
+                "robots http://b.test:8080/robots.txt".to_owned()
+            };
+            assert_eq!(asked.contains(&(281, goes_on)), is_waited_for, "{asked:?}");
+            if !is_waited_for {
+                let failed = hand.captures.last().unwrap();
+                assert!(
+                    matches!(&failed.outcome, Outcome::Failed { fault: Fault::Remote, reason }
+                    if reason == &format!("it redirects to {to}: that host is not to be asked now")),
+                    "{failed:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn three_failures_of_our_own_in_a_row_make_one_attempt_at_a_time_until_one_works() {
+    let ours = || Courtesy::OurTrouble;
+    let mut hand = Hand::new(|settings| settings.robots = RobotsRule::Ignore);
+    for id in 1..=9 {
+        hand.join(0, id, &format!("http://h{id}.test/"));
+    }
+    assert_eq!(hand.tick(0).len(), 9);
+    for id in 1..=2 {
+        hand.failed(1, id, Fault::Ours, ours());
+    }
+    assert_eq!(hand.control.health().network_trouble, None);
+    hand.join(1, 10, "http://h10.test/");
+    assert_eq!(hand.tick(2), ["probe 10"], "two may be chance");
+    hand.failed(3, 3, Fault::Ours, ours());
+    assert_eq!(hand.control.health().network_trouble.as_deref(), Some("it fails"));
+    for id in 11..=13 {
+        hand.join(3, id, &format!("http://h{id}.test/"));
+    }
+    assert_eq!(hand.ticks(3, 7), [], "for five seconds nothing");
+    assert_eq!(hand.tick(8), ["probe 11"], "then one");
+    hand.failed(9, 11, Fault::Ours, ours());
+    assert_eq!(hand.ticks(9, 18), [], "for ten seconds nothing");
+    assert_eq!(hand.tick(19), ["probe 12"]);
+    hand.seen(20, 12);
+    assert_eq!(hand.control.health().network_trouble, None);
+    let asked = hand.tick(21);
+    assert!(asked.contains(&"probe 13".to_owned()), "{asked:?}");
+    hand.join(21, 14, "http://h14.test/");
+    hand.join(21, 15, "http://h15.test/");
+    assert_eq!(hand.tick(22), ["probe 14", "probe 15"], "all of it is forgotten");
+}
+
+#[test]
+fn a_network_that_stays_down_is_tried_once_a_minute() {
+    let mut hand = Hand::new(|settings| settings.robots = RobotsRule::Ignore);
+    for id in 1..=40 {
+        hand.join(0, id, &format!("http://h{id}.test/"));
+    }
+    let mut times = Vec::new();
+    for second in 0..1_000 {
+        for asked in hand.tick(second) {
+            let id: i64 = asked.strip_prefix("probe ").unwrap().parse().unwrap();
+            times.push(second);
+            hand.failed(second, id, Fault::Ours, Courtesy::OurTrouble);
+        }
+    }
+    let later: Vec<i64> =
+        times.windows(2).map(|pair| pair[1] - pair[0]).skip_while(|pause| *pause < 60).collect();
+    assert!(later.len() >= 5 && later.iter().all(|pause| *pause == 60), "{times:?}");
+}
+
+#[test]
+fn when_the_clock_is_set_back_a_probe_that_waits_does_not_wait_for_the_old_time() {
+    let mut hand = Hand::new(|settings| settings.robots = RobotsRule::Ignore);
+    hand.join(0, 1, "http://a.test/1");
+    assert_eq!(hand.tick(0), ["probe 1"]);
+    let probe = hand.probe(1);
+    hand.happen(1, Event::ClosedUnder { probe });
+    assert_eq!(hand.next(-1_000), (-990, "probe 1 anew".to_owned()));
+}
+
+#[test]
+fn a_page_that_is_gone_is_not_tried_before_an_hour_however_short_the_longest_gap() {
+    let mut hand = begun(|_| ());
+    hand.failed(21, 1, Fault::User, Courtesy::Fine);
+    let asked = hand.ticks(22, 7_300);
+    assert_eq!(asked, [(3_621, "probe 1".to_owned())]);
+}
+
+#[test]
+fn a_source_waits_for_as_long_as_its_server_asks_and_not_only_for_its_own_pause() {
+    let mut hand = begun(|_| ());
+    hand.failed(21, 1, Fault::Remote, wait(500));
+    assert_eq!(hand.next(22), (521, "probe 1".to_owned()));
+    // A failure by itself: 30 seconds, a minute, two.
+    let mut now = 522;
+    for pause in [60, 120, 240] {
+        hand.failed(now, 1, Fault::Remote, Courtesy::Abandoned);
+        assert_eq!(hand.next(now + 1), (now + pause, "probe 1".to_owned()));
+        now += pause;
+    }
+    // One that works ends the series.
+    hand.seen(now, 1);
+    let (next, _) = hand.next(now + 1);
+    hand.failed(next, 1, Fault::Remote, Courtesy::Abandoned);
+    assert_eq!(hand.next(next + 1), (next + 30, "probe 1".to_owned()));
+}
+
+#[test]
+fn failures_of_our_own_do_not_lengthen_the_pause() {
+    let mut hand = begun(|_| ());
+    let mut now = 21;
+    for _ in 0..5 {
+        hand.failed(now, 1, Fault::Ours, Courtesy::Abandoned);
+        let (next, _) = hand.next(now + 1);
+        // After a few of them in a row the network is given a rest of its own, of a minute at most.
+        assert!((30..=60).contains(&(next - now)), "{}", next - now);
+        now = next;
+    }
+}
+
+#[test]
+fn a_probe_that_was_dropped_is_made_again_after_a_pause_that_doubles() {
+    let mut hand = begun(|_| ());
+    let mut now = 21;
+    for pause in [30, 60, 120] {
+        let probe = hand.probe(1);
+        hand.happen(now, Event::Dropped { probe, reason: "the store could not be read".to_owned() });
+        assert_eq!(hand.ticks(now + 1, now + pause), [(now + pause, "probe 1".to_owned())], "{pause}");
+        now += pause;
+    }
+}
+
+#[test]
+fn what_a_probe_brought_is_made_again_if_it_could_not_be_stored() {
+    let mut hand = begun(|_| ());
+    hand.is_store_slow = true;
+    let mut now = 21;
+    for pause in [30, 60, 120] {
+        hand.seen(now, 1);
+        assert_eq!(hand.ticks(now, now + 10), [], "it is under way until it is stored");
+        let (probe, source) = (hand.probe(1), SourceId(1));
+        now += 10;
+        hand.happen(now, Event::Written { probe, source, result: Err(dunlin_store::Error::Full) });
+        assert_eq!(hand.ticks(now + 1, now + pause), [(now + pause, "probe 1".to_owned())], "{pause}");
+        now += pause;
+    }
+    assert_eq!(hand.control.figures().lost_captures, 3);
+}
+
+#[test]
+fn a_state_counts_from_when_the_source_began_to_fare_so() {
+    let mut hand = begun(|_| ());
+    hand.failed(21, 1, Fault::Remote, Courtesy::Abandoned);
+    assert_eq!(hand.captures.last().unwrap().state.as_ref().unwrap().since, at(21));
+    let (next, _) = hand.next(22);
+    hand.taken(next, 1, Courtesy::Abandoned, Finding::Failed(Failure::new(Fault::Remote, "otherwise")));
+    let state = hand.captures.last().unwrap().state.clone().unwrap();
+    assert_eq!((state.since, state.reason.as_str()), (at(21), "otherwise"), "it still fails");
+    let (next, _) = hand.next(next + 1);
+    hand.seen(next, 1);
+    let state = hand.captures.last().unwrap().state.clone().unwrap();
+    assert_eq!((state.health, state.since), (Health::Well, at(next)));
+}
+
+#[test]
+fn what_a_site_asks_is_stored_unless_it_is_long_and_a_crawl_delay_is_kept() {
+    let mut hand = Hand::new(|_| ());
+    hand.join(0, 1, "http://a.test/1");
+    hand.tick(0);
+    hand.robots(1, ROBOTS, 200, "User-agent: *\nDisallow: /x\nCrawl-delay: 30\n");
+    assert!(!hand.remembered["robots http://a.test"].is_empty());
+    assert!(!hand.remembered["host a.test"].is_empty(), "its delay");
+    assert_eq!(hand.ticks(1, 40), [(31, "probe 1".to_owned())]);
+
+    let mut hand = Hand::new(|_| ());
+    hand.join(0, 1, "http://a.test/1");
+    hand.tick(0);
+    let long: String = "Disallow: /a/page/with/a/long/name\n".repeat(5_000);
+    hand.robots(1, ROBOTS, 200, &format!("User-agent: *\n{long}"));
+    assert_eq!(hand.remembered["robots http://a.test"], Vec::<u8>::new(), "it is asked for anew");
+    assert_eq!(hand.ticks(1, 40), [(11, "probe 1".to_owned())]);
+}
+
+#[test]
+fn a_robots_txt_that_fails_by_our_own_fault_counts_as_trouble_of_ours() {
+    let mut hand = Hand::new(|_| ());
+    for id in 1..=3 {
+        hand.join(0, id, &format!("http://h{id}.test/"));
+    }
+    assert_eq!(hand.tick(0).len(), 3);
+    for id in 1..=3 {
+        assert_eq!(hand.control.health().network_trouble, None);
+        let url = Url::parse(&format!("http://h{id}.test/robots.txt")).unwrap();
+        let reason = dunlin_net::ResolveError::Unreachable;
+        let answer = Box::new(Err(NetError::Resolve { host: format!("h{id}.test"), reason }));
+        hand.happen(1, Event::Robots { url, answer });
+    }
+    assert!(hand.control.health().network_trouble.is_some());
+    // One that answers ends it.
+    hand.join(1, 4, "http://h4.test/");
+    assert_eq!(hand.ticks(2, 6), [(6, "robots http://h4.test/robots.txt".to_owned())]);
+    hand.robots(7, "http://h4.test/robots.txt", 404, "");
+    assert_eq!(hand.control.health().network_trouble, None);
+}
+
+#[test]
+fn a_robots_txt_that_could_not_be_asked_for_holds_its_host_for_a_while() {
+    let mut hand = Hand::new(|_| ());
+    hand.join(0, 1, "http://a.test/1");
+    hand.tick(0);
+    hand.happen(1, Event::RobotsLost { url: Url::parse(ROBOTS).unwrap() });
+    assert_eq!(hand.control.n_under_way(), 0);
+    assert!(!hand.remembered["host a.test"].is_empty(), "also by the next process");
+    let asked = hand.ticks(2, 60);
+    assert_eq!(asked, [(31, format!("robots {ROBOTS}"))], "after a first pause");
+}
+
+#[test]
+fn an_edit_while_a_probe_is_under_way_counts_when_it_has_ended() {
+    let mut hand = begun(|_| ());
+    hand.join(20, 1, "http://b.test/new");
+    assert_eq!(hand.ticks(20, 30), [], "one at a time");
+    hand.seen(31, 1);
+    assert_eq!(hand.tick(32), ["robots http://b.test/robots.txt"]);
+    // The same address again: what is known of it stays.
+    let mut hand = begun(|_| ());
+    hand.join(20, 1, "http://a.test/1");
+    hand.failed(21, 1, Fault::User, Courtesy::Fine);
+    assert_eq!(hand.ticks(22, 1_000), [], "it is still refused");
+}
+
+#[test]
+fn whoever_asks_for_a_source_that_waits_after_a_failure_need_not_wait_but_for_its_host() {
+    let mut hand = begun(|_| ());
+    hand.failed(21, 1, Fault::User, Courtesy::Fine);
+    assert_eq!(hand.ticks(22, 100), []);
+    hand.control.want(at(100), SourceId(1)).unwrap();
+    assert_eq!(hand.ticks(101, 110), [(101, "probe 1".to_owned())]);
+    hand.failed(111, 1, Fault::Remote, wait(300));
+    hand.control.want(at(112), SourceId(1)).unwrap();
+    assert_eq!(hand.ticks(113, 420), [(411, "probe 1".to_owned())], "its host is another matter");
+}
+
+#[test]
+fn a_stored_pause_that_a_clock_has_made_absurd_is_shortened() {
+    let mut hand = Hand::new(|settings| {
+        settings.robots = RobotsRule::Ignore;
+        settings.politeness.longest_wait = Duration::from_secs(100);
+    });
+    let known = Known {
+        url: Url::parse("http://a.test/").unwrap(),
+        value: ValueModel::new(Life::Overwrite, Urgency::Uniform),
+        shortest_gap: Duration::from_secs(20),
+        longest_gap: Duration::from_secs(40),
+        model: Model::new(hand.settings.prior),
+        last_look: None,
+        not_before: Some(Time::from_seconds(9_000_000_000)),
+        failures: 3,
+    };
+    let state = SourceState { health: Health::Failing, reason: String::new(), since: at(0) };
+    let joining = Joining { id: SourceId(1), state, plan: Plan::Watch(Box::new(known)) };
+    hand.happen(0, Event::Joined(vec![joining]));
+    assert_eq!(hand.ticks(0, 200), [(100, "probe 1".to_owned())]);
+}
+
+#[test]
+fn no_more_is_under_way_than_the_settings_allow() {
+    let mut hand = Hand::new(|settings| {
+        settings.robots = RobotsRule::Ignore;
+        settings.in_flight = 2;
+        settings.budget.per_second = 3.0;
+    });
+    for id in 1..=50 {
+        hand.join(0, id, &format!("http://h{id}.test/"));
+    }
+    let asked = hand.ticks(0, 30);
+    // Two that are fetched, and a chronon's worth in line.
+    assert_eq!(asked.len(), 5, "{asked:?}");
+    hand.seen(31, 1);
+    assert_eq!(hand.ticks(31, 40).len(), 1);
+}
+
+#[test]
+fn the_journal_is_written_batch_by_batch() {
+    let mut hand = Hand::new(|settings| settings.robots = RobotsRule::Ignore);
+    hand.is_store_slow = true;
+    for id in 1..=50 {
+        hand.join(0, id, &format!("http://h{id}.test/"));
+    }
+    hand.ticks(0, 10);
+    hand.join(11, 51, "http://h51.test/");
+    hand.ticks(11, 60);
+    assert_eq!(hand.n_journals, 1, "the next one waits until it is in the store");
+    hand.happen(61, trouble("the disk is full"));
+    hand.happen(61, Event::JournalWritten);
+    hand.ticks(61, 70);
+    assert_eq!(hand.n_journals, 1, "nor is it written while the store takes nothing");
+    hand.happen(71, Event::StoreTrouble(None));
+    hand.ticks(71, 72);
+    assert_eq!(hand.n_journals, 2);
+    // A full one does not wait for its time.
+    hand.happen(73, Event::JournalWritten);
+    for id in 100..2_200 {
+        hand.join(73, id, &format!("http://h{id}.test/"));
+    }
+    hand.tick(74);
+    assert_eq!(hand.n_journals, 3);
+}
+
+#[test]
+fn what_robots_txt_forbids_is_a_probe_that_asks_nobody() {
+    let mut hand = Hand::new(|_| ());
+    hand.join(0, 1, "http://a.test/1");
+    hand.tick(0);
+    hand.robots(1, ROBOTS, 200, "User-agent: *\nDisallow: /1\n");
+    assert_eq!(hand.ticks(1, 1_000), []);
+    let capture = hand.captures.last().unwrap();
+    assert!(matches!(capture.outcome, Outcome::Failed { fault: Fault::User, .. }), "{capture:?}");
+    let figures = hand.control.figures();
+    assert_eq!(
+        (hand.captures.len(), figures.probes, figures.failed_user),
+        (1, 1, 1),
+        "until it is read again"
+    );
+}
+
+#[test]
+fn a_host_that_rests_after_a_probe_is_not_chosen_in_vain() {
+    let mut hand = begun(|_| ());
+    for id in 2..=4 {
+        hand.join(21, id, &format!("http://a.test/{id}"));
+    }
+    let (mut now, mut id) = (21, 1);
+    for _ in 0..3 {
+        hand.seen(now, id);
+        let (next, asked) = hand.next(now + 1);
+        assert_eq!(next, now + 10, "after the gap");
+        (now, id) = (next, asked.strip_prefix("probe ").unwrap().parse().unwrap());
+    }
+    assert_eq!(hand.control.figures().returned, 0);
+}
+
+#[test]
+fn a_host_that_is_held_does_not_leave_its_hold_to_another_that_comes_after_it() {
+    let mut hand = begun(|_| ());
+    hand.failed(21, 1, Fault::Remote, wait(3_600));
+    hand.happen(22, Event::Left(SourceId(1)));
+    hand.ticks(22, 1_300);
+    hand.join(1_301, 2, "http://b.test/2");
+    assert_eq!(hand.tick(1_302), ["robots http://b.test/robots.txt"]);
+}
+
+#[test]
+fn a_host_that_only_a_probe_under_way_is_at_is_not_given_to_another() {
+    let mut hand = begun(|_| ());
+    hand.happen(21, Event::Left(SourceId(1)));
+    hand.ticks(21, 1_300);
+    hand.join(1_301, 2, "http://b.test/2");
+    assert_eq!(hand.control.figures().hosts, 2, "the first is still being asked");
+    hand.seen(1_302, 1);
+    hand.ticks(1_302, 2_600);
+    assert_eq!(hand.control.figures().hosts, 1);
+}
