@@ -70,7 +70,15 @@ fn a_broken_budget_is_found_where_it_breaks() {
     assert_eq!(check(&[(1, 0), (2, 1), (10, 0)], &Costs::uniform()), Ok(()));
     let over = check(&[(1, 0), (2, 0), (2, 1)], &Costs::uniform()).unwrap_err();
     assert_eq!((over.probe.chronon, over.probe.source), (chronon(2), SourceIdx(1)));
-    assert!(check(&[(11, 0)], &Costs::uniform()).is_err());
+    assert_eq!((over.cost, over.left), (1.0, 0.0));
+    // After the epoch nothing is granted; the first such probe is named.
+    let late = check(&[(1, 0), (11, 0), (12, 1)], &Costs::uniform()).unwrap_err();
+    assert_eq!(
+        (late.probe.chronon, late.probe.source, late.cost, late.left),
+        (chronon(11), SourceIdx(0), 1.0, 0.0)
+    );
     let dear = Costs::per_source(vec![1.0, 2.0]).unwrap();
-    assert!(check(&[(1, 1)], &dear).is_err());
+    let over = check(&[(1, 1)], &dear).unwrap_err();
+    assert_eq!((over.probe.chronon, over.cost, over.left), (chronon(1), 2.0, 1.0));
+    assert_eq!(over.to_string(), "budget broken at chronon 1: a probe costing 2 with 1 left");
 }
