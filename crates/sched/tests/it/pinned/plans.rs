@@ -141,7 +141,9 @@ fn cam_plans() {
                     &assign_greedily(&tasks, &room),
                 );
             }
-            let planned = cam::plan(&forecast, probes, &[1; 60]);
+            // As many probes as there is room for, among others.
+            let room: Vec<u32> = (0..60).map(|at| u32::from(at % 3 == 1)).collect();
+            let planned = cam::plan(&forecast, probes, &room);
             let probes_made: Vec<_> =
                 planned.probes().iter().map(|probe| (probe.chronon.get(), probe.source.0)).collect();
             writeln!(table, "{seed}, {probes} probes, plan: {probes_made:?}").unwrap();
