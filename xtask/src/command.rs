@@ -22,6 +22,19 @@ pub(crate) fn run(command: &mut Command) -> Result<ExitStatus> {
     command.status().with_context(|| format!("cannot start {}", command.get_program().display()))
 }
 
+/// What cargo writes to its standard output in `root`; `None` when it fails.
+pub(crate) fn output_of_cargo<S: AsRef<str>>(root: &Path, args: &[S]) -> Result<Option<String>> {
+    let mut command = Command::new(cargo());
+    command
+        .args(args.iter().map(AsRef::as_ref))
+        .current_dir(root)
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit());
+    let output =
+        command.output().with_context(|| format!("cannot start {}", command.get_program().display()))?;
+    Ok(output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned()))
+}
+
 /// Whether a command can be started and succeeds, without a word on the terminal.
 pub(crate) fn succeeds(command: &mut Command) -> bool {
     command

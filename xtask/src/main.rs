@@ -21,6 +21,7 @@ Usage: cargo xtask COMMAND
 
 Commands:
   test              everything a change must pass: fmt, clippy, tidy, tests, doctests, deny
+  test reference    only the tests that read the reference data in the folder DUNLIN_REFERENCE
   tidy              the house rules no compiler checks: crate graph, purity, sizes, names, links
   bench [FILTER...] the speed comparisons, as ratios between two ways of doing the same work
   bench-live [PART] the live service against the bare HTTP library with few and many sources (probes [SOURCES...]), what a
@@ -49,6 +50,7 @@ fn run(args: &[String]) -> Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         ["test"] => gate::run(&root),
+        ["test", "reference"] => gate::run_reference(&root),
         ["tidy"] => tidy::run(&root),
         ["bench", filters @ ..] => bench::run(&root, bench::Bench::Lab, filters),
         ["bench-live", parts @ ..] => bench::run(&root, bench::Bench::Live, parts),

@@ -1,4 +1,4 @@
-//! A day of weather reports in three quarters of a minute, watched by two services at once with the same budget: one that
+//! A day of reports in three quarters of a minute, watched by two services at once with the same budget: one that
 //! learns, and one that takes turns. What they did is judged from the web's side.
 //!
 //! The budget is one probe per change, so nobody can look everywhere all the time.
@@ -14,7 +14,7 @@ use crate::kept::Kept;
 use crate::manners::{gap_is_kept, most_within};
 use crate::run::Desk;
 use crate::service::{Event, Service};
-use crate::web::{Web, regular_trace, shared, watching};
+use crate::web::{Web, regular_trace, watching};
 
 const SPEED: f64 = 1_800.0;
 const HOURS: i64 = 24;
@@ -34,7 +34,12 @@ struct Watcher {
 
 #[test]
 fn what_is_learned_pays_and_no_promise_is_broken() {
-    let trace = trace();
+    let steps: Vec<i64> = (0..110).map(|number| if number % 5 == 0 { 1_200 } else { 3_600 }).collect();
+    learning_pays(regular_trace("station", &steps, 3 * 86_400));
+}
+
+/// Watches the trace in both ways; every promise is kept in both, and learning captures more.
+pub(crate) fn learning_pays(trace: TraceFile) {
     let budget = budget(&trace);
     let web = Web::start(Plan { speed: Speed::new(SPEED).unwrap(), ..Plan::of(trace) });
     let site = web.site();
@@ -81,16 +86,6 @@ fn what_is_learned_pays_and_no_promise_is_broken() {
         completeness[0],
         completeness[1]
     );
-}
-
-/// Weather reports of 110 airports; else some of their kind.
-fn trace() -> TraceFile {
-    if let Some(path) = shared("traces/metar_us_a.csv.gz") {
-        return TraceFile::open(&path).unwrap();
-    }
-    eprintln!("no real trace beside this checkout; reports are made up");
-    let steps: Vec<i64> = (0..110).map(|number| if number % 5 == 0 { 1_200 } else { 3_600 }).collect();
-    regular_trace("station", &steps, 3 * 86_400)
 }
 
 /// Probes per second of real time: one per change in the first hours.

@@ -20,6 +20,7 @@ mod nonsense; // bad input to the commands of the service
 mod optimum; // planners and bounds
 mod plan; // polling plans
 mod planned; // the service by plans
+mod reference; // the service on a real trace; needs DUNLIN_REFERENCE
 mod run; // running the binary
 mod running; // a binary that keeps running
 mod score; // schedules from files

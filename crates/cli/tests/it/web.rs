@@ -2,7 +2,7 @@
 //! watch it. Asserts nothing.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use dunlin_core::Time;
 use dunlin_lab::files::TraceFile;
@@ -66,10 +66,4 @@ pub(crate) fn regular_trace(name: &str, steps: &[i64], seconds: i64) -> TraceFil
         times: (0..).zip(steps).map(times).collect(),
         warnings: Vec::new(),
     }
-}
-
-/// A file beside the checkout, if it is there.
-pub(crate) fn shared(name: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared").join(name);
-    path.exists().then_some(path)
 }

@@ -9,5 +9,6 @@ mod hostile; // pages built to keep a parser busy
 mod json_path; // what JSON paths select
 mod laws; // what holds for any bytes and any items
 mod reading; // short cuts to read documents in tests
-mod real_pages; // successive versions of real pages, when they are at hand
 mod recipes; // recipes that mean nothing, and where
+mod reference; // successive versions of real pages; needs DUNLIN_REFERENCE
+mod successive; // successive versions of pages made here
