@@ -1,5 +1,6 @@
 //! The service from start to end, in its demonstration.
 
+use dunlin_store::{NewDecision, SqliteStore, Store};
 use std::fs;
 use std::process::Stdio;
 
@@ -186,6 +187,24 @@ fn commands_that_look_into_the_directory_ask_no_service_elsewhere() {
         let done = desk.run(&format!("store {command} --data data"));
         assert_eq!(done.code, 0, "{command}: {}", done.stderr);
     }
+}
+
+#[test]
+fn a_clock_that_is_far_ahead_removes_nothing_unless_it_is_said_to_be_right() {
+    let desk = Desk::new();
+    let at = dunlin_core::Time::from_seconds(1_000_000_000);
+    let decision = NewDecision { at, source: None, reason: "".into(), figures: Vec::new() };
+    SqliteStore::open(&desk.path("data")).unwrap().append_decisions(&[decision]).unwrap();
+    let done = desk.run("store prune --data data");
+    assert!(
+        done.code == 1 && done.stderr.contains("days ahead of when the service last ran"),
+        "{}",
+        done.stderr
+    );
+    let done = desk.run("doctor --data data --json");
+    assert!(done.stdout.contains("days after the service last ran"), "{}", done.stdout);
+    let done = desk.run("store prune --trust-clock --data data");
+    assert!(done.code == 0 && done.stdout.contains("1 decisions"), "{} {}", done.stdout, done.stderr);
 }
 
 #[test]

@@ -46,8 +46,9 @@ fn main() {
             let web = Web::halved(origin.parse().unwrap(), other, n_urls.parse().unwrap());
             sizes::Side::named(side).print_pace(&web, directory.as_ref());
         }
-        ["--memory", origin, n_urls] => {
-            memory::in_this_process(&memory::web(origin.parse().unwrap(), n_urls.parse().unwrap()));
+        ["--memory", origin, n_urls, directory] => {
+            let web = memory::web(origin.parse().unwrap(), n_urls.parse().unwrap());
+            memory::in_this_process(&web, directory.as_ref());
         }
         ["probes"] => sizes::report(&SIZES),
         ["probes", sizes @ ..]
@@ -112,8 +113,9 @@ impl Web {
 /// Runs this program with `args` in a process of its own, so that none inherits the threads and the heap of another, and
 /// gives the figures that it prints.
 fn in_child(args: &[&str]) -> Vec<f64> {
-    let output = Command::new(std::env::current_exe().unwrap()).args(args).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    let output = child.args(args).stderr(Stdio::inherit()).output().unwrap();
+    assert!(output.status.success(), "{args:?} has failed");
     let text = String::from_utf8(output.stdout).unwrap();
     text.split_whitespace().map(|figure| figure.parse().unwrap()).collect()
 }

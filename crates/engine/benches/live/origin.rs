@@ -1,10 +1,11 @@
 //! The pages that both sides fetch: `/304/N` answers "not changed" to its own `ETag`, `/same/N` is the same page
-//! every time and says nothing to recognise it by, `/new/N` has a new line in every answer.
+//! every time and says nothing to recognise it by, `/new/N` has a new line in every answer, `/seldom/N` in every fourth.
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::fmt::Write as _;
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{LazyLock, Mutex};
 
 use bytes::Bytes;
 use http::{Request, Response, StatusCode, header};
@@ -18,6 +19,8 @@ use tokio::net::TcpListener;
 pub(crate) const ETAG: &str = "\"one\"";
 
 static ANSWERS: AtomicU64 = AtomicU64::new(0);
+/// How often each of the pages that change now and then was asked for.
+static ASKED: Mutex<BTreeMap<String, u64>> = Mutex::new(BTreeMap::new());
 
 /// Serves until the process is ended. Its address is the first line of its output.
 pub(crate) fn serve() {
@@ -48,8 +51,16 @@ fn answer(request: &Request<Incoming>, pages: &[Bytes; 2]) -> Response<Full<Byte
                 .unwrap();
         }
         head.header(header::ETAG, ETAG).body(Full::new(pages[0].clone()))
-    } else if path.starts_with("/new/") {
-        let line = format!("<p>Answer number {}.</p>", ANSWERS.fetch_add(1, Ordering::Relaxed));
+    } else if path.starts_with("/new/") || path.starts_with("/seldom/") {
+        let edition = if path.starts_with("/new/") {
+            ANSWERS.fetch_add(1, Ordering::Relaxed)
+        } else {
+            let mut asked = ASKED.lock().unwrap();
+            let n_asked = asked.entry(path.to_owned()).or_default();
+            *n_asked += 1;
+            *n_asked / 4
+        };
+        let line = format!("<p>Edition {edition}.</p>");
         let mut body = Vec::with_capacity(pages[1].len() + line.len());
         body.extend_from_slice(&pages[1]);
         body.extend_from_slice(line.as_bytes());

@@ -13,7 +13,7 @@ use crate::figures::{self, Stopwatch};
 use crate::{AT_ONE_TIME, WINDOW};
 
 /// After this long something is wrong, and nobody should wait for it.
-const AT_MOST: Duration = Duration::from_mins(4);
+pub(crate) const AT_MOST: Duration = Duration::from_mins(3);
 
 /// Probes the sources in `directory`: about once each before it counts, then for as long as the others, and at least
 /// about once each again. All that is done later about what was probed meanwhile, such as notes of what was learned,
@@ -35,12 +35,12 @@ pub(crate) fn pace(directory: &Path, n_sources: usize) -> figures::Pace {
 }
 
 /// Probes that are done: what came of them is stored.
-pub(crate) fn n_stored(handle: &Handle) -> u64 {
+fn n_stored(handle: &Handle) -> u64 {
     handle.figures().captures
 }
 
 /// Waits until it is so; not for ever.
-pub(crate) async fn until(is_so: impl Fn() -> bool) {
+async fn until(is_so: impl Fn() -> bool) {
     let begin = Instant::now();
     while !is_so() {
         assert!(begin.elapsed() < AT_MOST, "the service is too slow for this benchmark");
