@@ -57,7 +57,7 @@ pub(crate) fn in_this_process(web: &Web, directory: &Path) {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let mut looks = Looks::since_now(&store, web.n_urls);
     let [idle, used] = runtime.block_on(run(&store, &mut looks));
-    looks.read(&*store);
+    looks.read(&store);
     let statistics = store.statistics().unwrap();
     let n_probes = f64::from(looks.by_source.iter().sum::<u32>()).max(1.0);
     println!(
@@ -81,7 +81,7 @@ async fn run(store: &Arc<SqliteStore>, looks: &mut Looks) -> [f64; 2] {
     let begin = Instant::now();
     while looks.least() < LOOKS && begin.elapsed() < AT_MOST {
         tokio::time::sleep(Duration::from_secs(1)).await;
-        looks.read(&**store);
+        looks.read(store);
     }
     let used = resident_bytes();
     engine.stop().await.unwrap();

@@ -371,11 +371,12 @@ fn a_stored_pause_that_a_clock_has_made_absurd_is_shortened() {
         settings.politeness.longest_wait = Duration::from_secs(100);
     });
     let known = Known {
-        url: Url::parse("http://a.test/").unwrap(),
+        url: Url::parse("http://a.test/").unwrap().into(),
         value: ValueModel::new(Life::Overwrite, Urgency::Uniform),
         shortest_gap: Duration::from_secs(20),
         longest_gap: Duration::from_secs(40),
         model: Model::new(hand.settings.prior),
+        is_unnoted: false,
         last_look: None,
         not_before: Some(Time::from_seconds(9_000_000_000)),
         failures: 3,

@@ -63,11 +63,12 @@ impl Hand {
     /// A source to watch, of which nothing is known.
     pub(crate) fn join(&mut self, seconds: i64, id: i64, url: &str) {
         let known = Known {
-            url: Url::parse(url).unwrap(),
+            url: Url::parse(url).unwrap().into(),
             value: ValueModel::new(Life::Overwrite, Urgency::Uniform),
             shortest_gap: self.settings.shortest_gap,
             longest_gap: self.settings.longest_gap,
             model: Model::new(self.settings.prior),
+            is_unnoted: false,
             last_look: None,
             not_before: None,
             failures: 0,

@@ -152,11 +152,12 @@ async fn play(stream: &mut Stream, step: Step) -> bool {
             false
         }
         Step::Slowly(bytes) => {
+            let mut drops = tokio::time::interval(Duration::from_millis(50));
             for byte in bytes {
+                drops.tick().await;
                 if stream.write_all(&[byte]).await.is_err() || stream.flush().await.is_err() {
                     return false;
                 }
-                tokio::time::sleep(Duration::from_millis(50)).await;
             }
             true
         }
