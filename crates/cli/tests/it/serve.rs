@@ -1,9 +1,9 @@
 //! The service from start to end, in its demonstration.
 
-use dunlin_store::{NewDecision, SqliteStore, Store};
 use std::fs;
 use std::process::Stdio;
 
+use dunlin_store::{NewDecision, SqliteStore, Store};
 use serde_json::Value;
 
 use crate::run::{Desk, dunlin};
