@@ -36,9 +36,13 @@ pub(crate) fn run(case: &str) -> Option<Measured> {
         "fast" => exact(&history, slots, POLLS, objective).unwrap(),
         _ => plain_polling(&history, slots, POLLS, objective).1,
     };
-    Some(Measured::of(history.len(), || {
+    let once = || {
         std::hint::black_box(polling_loss(&history, &work(), objective));
-    }))
+    };
+    // What is over in milliseconds would be timed by the clock on the wall, which a busy machine stretches.
+    let times = if kind == "fast" { 100 } else { 1 };
+    let all = Measured::of(history.len(), || (0..times).for_each(|_| once()));
+    Some(Measured { seconds: all.seconds / f64::from(times), ..all })
 }
 
 pub(crate) fn report() {
