@@ -5,7 +5,7 @@
 //! But it is never silent either: the last line names all that was left out.
 
 mod advisories;
-mod reference;
+mod outside;
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -40,16 +40,16 @@ enum Outcome {
 
 /// Runs the gate; stops at the first failure, with its exit code.
 pub(crate) fn run(root: &Path) -> Result<ExitCode> {
-    perform(root, &plan(tools(root), reference::is_given()))
+    perform(root, &plan(tools(root), outside::is_given()))
 }
 
 /// Runs only the tests that read reference data.
 pub(crate) fn run_reference(root: &Path) -> Result<ExitCode> {
-    if !reference::is_given() {
-        eprintln!("error: {} is not set (it names the folder of reference data)", reference::VARIABLE);
+    if !outside::is_given() {
+        eprintln!("error: {} is not set (it names the folder of reference data)", outside::VARIABLE);
         return Ok(ExitCode::FAILURE);
     }
-    perform(root, &[reference::tests(tools(root)("nextest"))])
+    perform(root, &[outside::tests(tools(root)("nextest"))])
 }
 
 /// Whether a cargo subcommand is installed.
@@ -72,7 +72,7 @@ fn perform(root: &Path, steps: &[Step]) -> Result<ExitCode> {
                 let code = tidy::run(root)?;
                 if code == ExitCode::SUCCESS { Outcome::Passed } else { Outcome::Failed(code) }
             }
-            Step::WithoutReference => reference::count(root)?,
+            Step::WithoutReference => outside::count(root)?,
             Step::Advisories => {
                 announce(step, "cargo deny check advisories");
                 advisories::check(root)?
@@ -140,7 +140,7 @@ fn plan(has: impl Fn(&str) -> bool, has_reference: bool) -> Vec<Step> {
             let args = &["test", "--workspace", "--tests", "--no-fail-fast", "--", "--skip", "reference::"];
             Step::Cargo { name: "tests", args }
         },
-        if has_reference { reference::tests(has_nextest) } else { Step::WithoutReference },
+        if has_reference { outside::tests(has_nextest) } else { Step::WithoutReference },
         Step::Cargo { name: "doctests", args: &["test", "--workspace", "--doc"] },
     ];
     if has("deny") {

@@ -47,7 +47,8 @@ fn a_service_that_hangs_ends_all_the_same() {
     let token = desk.path("data").join("cli-token");
     assert!(Command::new("mkfifo").arg(&token).status().unwrap().success());
     let mut running = Running::start(&desk, "serve --data data --listen 127.0.0.1:0");
-    running.line_with("the engine starts");
+    // Opens when the other end does; then the service reads, and nothing comes.
+    let _held = std::fs::OpenOptions::new().write(true).open(&token).unwrap();
     running.signal("TERM");
     let (code, said) = running.end_within(2 * MARGIN).expect("an end");
     assert_eq!(code, Some(3), "{said}");
