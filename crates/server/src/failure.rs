@@ -174,4 +174,44 @@ mod tests {
         assert_eq!((told.code, &*told.message), ("no_such_source", "no source 7"));
         assert_eq!(told.hint, "list the sources to see which there are");
     }
+
+    #[test]
+    fn every_error_has_its_status_and_code() {
+        use dunlin_engine::Error as Engine;
+        use dunlin_store::{Error as Stored, VersionId};
+        let bad = || Stored::BadValue { what: "weight", found: "-1".to_owned(), expected: "more" };
+        let number = Engine::Number { what: "weight", given: String::new(), expected: "a number" };
+        let name = || "x".to_owned();
+        let cases: [(Failure, u16, &str); 20] = [
+            (Stored::NoSuchSource(SourceId(1)).into(), 404, "no_such_source"),
+            (Stored::NoSuchVersion(VersionId(1)).into(), 404, "no_such_version"),
+            (bad().into(), 422, "bad_value"),
+            (Stored::Full.into(), 507, "store_full"),
+            (Stored::Busy.into(), 503, "store_busy"),
+            (Stored::Closed.into(), 503, "stopping"),
+            (Stored::ReadOnly.into(), 500, "store_failed"),
+            (Engine::NoSuchSource(SourceId(1)).into(), 404, "no_such_source"),
+            (Engine::Paused(SourceId(1)).into(), 409, "source_paused"),
+            (Engine::Stopped.into(), 503, "stopping"),
+            (Engine::Kind { given: name() }.into(), 422, "bad_kind"),
+            (Engine::Recipe { reason: name() }.into(), 422, "bad_recipe"),
+            (number.into(), 422, "bad_value"),
+            (Engine::Store(Stored::Full).into(), 507, "store_full"),
+            (Engine::Unwritten.into(), 500, "internal"),
+            (crate::Error::TokenName { name: name() }.into(), 422, "bad_value"),
+            (crate::Error::TokenExists { name: name() }.into(), 409, "token_exists"),
+            (crate::Error::NoSuchToken { name: name() }.into(), 404, "no_such_token"),
+            (crate::Error::LocalToken.into(), 409, "local_token"),
+            (crate::Error::Store(Stored::Busy).into(), 503, "store_busy"),
+        ];
+        for (failure, status, code) in cases {
+            let shown = format!("{failure:?}");
+            assert_eq!((failure.status().as_u16(), failure.told.code), (status, code), "{shown}");
+            assert_eq!(failure.retry_after.is_some(), status == 503, "{shown}");
+            let response = failure.into_response();
+            assert_eq!(response.headers().contains_key(header::RETRY_AFTER), status == 503, "{shown}");
+        }
+        let unauthorized = Failure::new(StatusCode::UNAUTHORIZED, "no_token", "", "").into_response();
+        assert!(unauthorized.headers().contains_key(header::WWW_AUTHENTICATE));
+    }
 }

@@ -188,3 +188,48 @@ fn replace<T: Clone>(present: &mut T, new: Option<&T>) {
         present.clone_from(new);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use dunlin_store::{Health, SourceId, SourceState};
+    use serde_json::json;
+
+    use super::*;
+
+    fn source(given: serde_json::Value) -> Source {
+        let given: GivenSource = serde_json::from_value(given).unwrap();
+        let now = Time::from_seconds(1_700_000_000);
+        let state = SourceState { health: Health::New, reason: String::new(), since: now };
+        Source { id: SourceId(1), spec: given.into_new(now).unwrap(), state, paused: None }
+    }
+
+    fn edit(source: &Source, given: serde_json::Value) -> SourceEdit {
+        let given: GivenSource = serde_json::from_value(given).unwrap();
+        given.into_edit(source, Time::from_seconds(1_700_000_100)).unwrap()
+    }
+
+    #[test]
+    fn the_same_in_other_words_is_no_change() {
+        let page = source(
+            json!({ "url": "https://x.example/", "kind": "page", "selector": "p", "shortest_gap": 60 }),
+        );
+        let same =
+            edit(&page, json!({ "selector": "p", "kind": "page", "flicker": "learn", "shortest_gap": 60.0 }));
+        assert_eq!((same.recipe, same.kind), (None, None));
+        for other in [json!({ "selector": "q" }), json!({ "selector": null }), json!({ "flicker": "tell" })] {
+            assert!(edit(&page, other.clone()).recipe.is_some(), "{other}");
+        }
+        assert_eq!(edit(&page, json!({ "kind": "auto" })).kind.as_deref(), Some("auto"));
+    }
+
+    #[test]
+    fn a_pause_keeps_the_time_at_which_it_began() {
+        let mut page = source(json!({ "url": "https://x.example/" }));
+        let now = Time::from_seconds(1_700_000_100);
+        assert_eq!(edit(&page, json!({ "paused": true })).paused, Some(Some(now)));
+        page.paused = Some(Time::from_seconds(1_700_000_050));
+        assert_eq!(edit(&page, json!({ "paused": true })).paused, Some(page.paused));
+        assert_eq!(edit(&page, json!({ "paused": false })).paused, Some(None));
+        assert_eq!(edit(&page, json!({})).paused, None);
+    }
+}

@@ -184,12 +184,10 @@ pub(crate) fn cursor(after: Option<i64>) -> Result<Option<Cursor>, Failure> {
     }
 }
 
-/// How many of the newest to list, where that is asked for instead of what comes after a place.
-pub(crate) fn newest_only(last: Option<u32>, after: Option<i64>) -> Result<Option<u32>, Failure> {
-    match (last, after) {
-        (None, _) => Ok(None),
-        (Some(_), Some(_)) => Err(Failure::bad_parameter("last and after do not go together")),
-        (Some(last @ 1..=1_000), None) => Ok(Some(last)),
-        (Some(_), None) => Err(Failure::bad_parameter("last: from 1 to 1000")),
+/// How many of the newest to list, where that is asked for.
+pub(crate) fn newest_only(last: Option<u32>) -> Result<Option<u32>, Failure> {
+    match last {
+        None | Some(1..=1_000) => Ok(last),
+        Some(_) => Err(Failure::bad_parameter("last: from 1 to 1000")),
     }
 }

@@ -46,7 +46,7 @@ fn a_service_that_hangs_ends_all_the_same() {
     let desk = data_with("stop_within = \"0s\"\n");
     let token = desk.path("data").join("cli-token");
     assert!(Command::new("mkfifo").arg(&token).status().unwrap().success());
-    let mut running = Running::start(&desk, "serve --data data --listen 127.0.0.1:0");
+    let running = Running::start(&desk, "serve --data data --listen 127.0.0.1:0");
     // Opens when the other end does; then the service reads, and nothing comes.
     let _held = std::fs::OpenOptions::new().write(true).open(&token).unwrap();
     running.signal("TERM");

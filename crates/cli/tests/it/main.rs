@@ -18,6 +18,7 @@ mod killed; // kill -9, fifty times: nothing lost, nothing doubled
 mod manners; // what the web's log says of a client
 mod nonsense; // bad input to the commands of the service
 mod optimum; // planners and bounds
+mod pages; // more than one page of anything
 mod plan; // polling plans
 mod planned; // the service by plans
 mod reference; // the service on a real trace; needs DUNLIN_REFERENCE

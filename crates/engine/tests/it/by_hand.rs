@@ -7,7 +7,7 @@ use dunlin_engine::capture::{Failure, Finding};
 use dunlin_engine::control::Event;
 use dunlin_engine::joining::{Joining, Known, Plan};
 use dunlin_engine::{RobotsRule, Settings};
-use dunlin_net::politeness::Outcome as Courtesy;
+use dunlin_net::politeness::{Outcome as Courtesy, Scope};
 use dunlin_net::{Error as NetError, RetryAfter};
 use dunlin_sched::model::Model;
 use dunlin_sched::value::{Life, Urgency, ValueModel};
@@ -484,4 +484,23 @@ fn a_host_that_only_a_probe_under_way_is_at_is_not_given_to_another() {
     hand.seen(1_302, 1);
     hand.ticks(1_302, 2_600);
     assert_eq!(hand.control.figures().hosts, 1);
+}
+
+#[test]
+fn a_page_that_another_one_led_to_rests_and_is_not_chosen_in_vain() {
+    let mut hand = Hand::new(|settings| {
+        settings.robots = RobotsRule::Ignore;
+        settings.politeness.scope = Scope::Url;
+        settings.shortest_gap = Duration::from_secs(1);
+        settings.longest_gap = Duration::from_secs(1);
+    });
+    let (from, to) = ("http://a.test/from", "http://a.test/to");
+    hand.join(0, 1, from);
+    assert_eq!(hand.tick(0), ["probe 1"]);
+    hand.join(1, 2, to);
+    hand.way = vec![Url::parse(from).unwrap(), Url::parse(to).unwrap()];
+    hand.seen(1, 1);
+    let asked = hand.ticks(2, 20);
+    assert_eq!(asked, [(11, "probe 1".to_owned()), (11, "probe 2".to_owned())]);
+    assert_eq!(hand.control.figures().returned, 0);
 }

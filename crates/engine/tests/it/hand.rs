@@ -35,6 +35,8 @@ pub(crate) struct Hand {
     /// Whether what is written is told to be in the store.
     pub(crate) is_store_slow: bool,
     pub(crate) n_journals: usize,
+    /// What the next probe that ends was led along, within its site.
+    pub(crate) way: Vec<Url>,
 }
 
 impl Hand {
@@ -57,6 +59,7 @@ impl Hand {
             captures: Vec::new(),
             is_store_slow: false,
             n_journals: 0,
+            way: Vec::new(),
         }
     }
 
@@ -170,7 +173,7 @@ impl Hand {
             is_noted: false,
             health,
             n_bytes: 0,
-            way: Vec::new(),
+            way: std::mem::take(&mut self.way),
         };
         self.happen(seconds, Event::Taken(Box::new(taken)))
     }

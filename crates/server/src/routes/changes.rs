@@ -33,7 +33,7 @@ pub(super) struct Which {
     /// At most this many; up to 1000, 100 when left out.
     #[param(minimum = 1, maximum = 1_000)]
     limit: Option<u32>,
-    /// So many of the newest, up to 1000, instead of those after a cursor.
+    /// Only so many of the newest, up to 1000.
     #[param(minimum = 1, maximum = 1_000)]
     last: Option<u32>,
     /// If there is none yet, wait for one for so many seconds; up to 60.
@@ -58,15 +58,17 @@ pub(super) async fn list(
     Extension(mut holder): Extension<Holder>,
 ) -> Result<Json<Changes>, Failure> {
     let source = known_source(&app, which.source).await?;
-    if let Some(n_last) = newest_only(which.last, which.after)? {
+    let after = cursor(which.after)?.unwrap_or(Cursor::START);
+    if let Some(n_last) = newest_only(which.last)? {
         let read = app.with_store(move |store| listing::last_changes(store, source, n_last));
-        let (changes, newest) = read.await?;
+        let (mut changes, newest) = read.await?;
+        changes.retain(|change| change.cursor > after);
         return Ok(Json(Changes {
             changes: changes.into_iter().map(ShownChange::from).collect(),
             next: newest.0,
         }));
     }
-    let place = Place { after: cursor(which.after)?.unwrap_or(Cursor::START), source };
+    let place = Place { after, source };
     let limit = page_size(which.limit, 100, 1_000)?;
     let wait = Duration::from_secs(which.wait.unwrap_or(0));
     if wait > LONGEST_WAIT {

@@ -57,7 +57,7 @@ pub(super) struct Which {
     /// At most this many; up to 1000, 100 when left out.
     #[param(minimum = 1, maximum = 1_000)]
     limit: Option<u32>,
-    /// So many of the newest, up to 1000, instead of those after another.
+    /// Only so many of the newest, up to 1000.
     #[param(minimum = 1, maximum = 1_000)]
     last: Option<u32>,
 }
@@ -78,8 +78,11 @@ pub(super) async fn decisions(
     Params(which): Params<Which>,
 ) -> Result<Json<Decisions>, Failure> {
     let source = known_source(&app, which.source).await?;
-    let (rows, next) = if let Some(n_last) = newest_only(which.last, which.after)? {
-        app.with_store(move |store| listing::last_decisions(store, source, n_last)).await?
+    let (rows, next) = if let Some(n_last) = newest_only(which.last)? {
+        let read = app.with_store(move |store| listing::last_decisions(store, source, n_last));
+        let (mut rows, next) = read.await?;
+        rows.retain(|row| which.after.is_none_or(|after| row.id.0 > after));
+        (rows, next)
     } else {
         let query = DecisionQuery {
             source,

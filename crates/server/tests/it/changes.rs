@@ -90,10 +90,16 @@ async fn pages_cover_everything_once() {
     let last = service.client.get(&format!("/changes?source={}&last=3", sources[0])).await.json();
     let of_one = of_one["changes"].as_array().unwrap();
     assert_eq!(last["changes"].as_array().unwrap()[..], of_one[22..]);
+    let cursors_of = |page: &Value| -> Vec<i64> {
+        page["changes"].as_array().unwrap().iter().map(|change| change["cursor"].as_i64().unwrap()).collect()
+    };
+    let page = service.client.get("/changes?last=10&after=47").await.json();
+    assert_eq!((cursors_of(&page), page["next"].as_i64()), (vec![48, 49, 50], Some(50)), "both count");
+    assert_eq!(cursors_of(&service.client.get("/changes?last=2&after=40").await.json()), [49, 50]);
     assert_eq!(service.client.get("/changes?source=999").await.error().0, 404);
     assert_eq!(service.client.get("/decisions?source=999").await.error().0, 404);
     let bad_places = ["?after=-1", "?after=x", "?source=x", "?wait=-1", "?cursor=1"];
-    for bad in bad_places.into_iter().chain(["?limit=-1", "?limit=0", "?last=0", "?last=1&after=1"]) {
+    for bad in bad_places.into_iter().chain(["?limit=-1", "?limit=0", "?last=0", "?last=1001", "?wait=61"]) {
         assert_eq!(service.client.get(&format!("/changes{bad}")).await.error().0, 400, "{bad}");
     }
     for nobody in ["/changes?source=99&wait=60", "/stream?source=99", "/decisions?source=99"] {

@@ -179,6 +179,16 @@ async fn bodies_are_described_as_they_are_taken() {
     let service = Service::start().await;
     let document = service.client.get("/openapi.json").await.json();
     let url = service.site.url("/growing/a");
+    let long = |n: usize| format!("{url}{}", "x".repeat(n - url.len()));
+    // What the small checker of these tests does not read of a schema.
+    for body in [
+        json!({ "url": url, "tags": vec!["x"; 51] }),
+        json!({ "url": url, "tags": ["ä".repeat(101)] }),
+        json!({ "url": url, "tags": [""] }),
+        json!({ "url": long(8_193) }),
+    ] {
+        assert_eq!(service.client.post("/sources", body).await.error(), (422, "bad_value".to_owned()));
+    }
     for (method, target, template, body, is_taken) in [
         ("PUT", "/budget", "/budget", json!({ "per_day": 0.001 }), true),
         ("PUT", "/budget", "/budget", json!({ "per_second": 0 }), true),
@@ -194,6 +204,9 @@ async fn bodies_are_described_as_they_are_taken() {
         ("POST", "/sources", "/sources", json!({ "url": url, "longest_gap": 100_000_001 }), false),
         ("POST", "/sources", "/sources", json!({ "url": url, "shortest_gap": 0 }), false),
         ("POST", "/sources", "/sources", json!({ "url": url, "shortest_gap": 1.5 }), false),
+        ("POST", "/sources", "/sources", json!({ "url": url, "tags": vec!["x"; 50] }), true),
+        ("POST", "/sources", "/sources", json!({ "url": url, "tags": ["ä".repeat(100)] }), true),
+        ("POST", "/sources", "/sources", json!({ "url": long(8_192) }), true),
     ] {
         let request = service.client.request(method.parse().unwrap(), target, body.to_string().into());
         let status = service.client.send(request).await.status;

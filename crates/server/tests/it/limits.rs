@@ -151,7 +151,11 @@ async fn silent_connections_keep_nobody_out() {
     };
     let service = Service::with(options).await;
     service.eventually("/healthz", |answer| answer["status"] == "ok").await;
-    let _held = silent(&service, "127.0.0.1", 1_500).await;
+    let mut held = silent(&service, "127.0.0.1", 1_500).await;
+    // Those that had to go for the later ones are closed, and not only forgotten.
+    let mut byte = [0];
+    let closed = tokio::time::timeout(Duration::from_mins(1), held[0].read(&mut byte)).await.unwrap();
+    assert!(!matches!(closed, Ok(1)));
     for from in ["127.0.0.1", "127.0.0.2"] {
         let answer = said_on(connected(&service, from).await, &listing(&service)).await;
         assert!(answer.starts_with("HTTP/1.1 200"), "{from}: {answer}");
@@ -164,7 +168,8 @@ async fn silent_connections_keep_nobody_out() {
 
 #[tokio::test]
 async fn a_connection_that_says_nothing_is_closed_and_one_that_has_asked_is_not() {
-    let service = Service::with(Options { head_time: Duration::from_millis(50), ..options() }).await;
+    let (head_time, idle_time) = (Duration::from_millis(50), Duration::from_hours(1));
+    let service = Service::with(Options { head_time, idle_time, ..options() }).await;
     assert_eq!(said_on(connected(&service, "127.0.0.1").await, "").await, "");
     assert_eq!(said_on(connected(&service, "127.0.0.1").await, "GET /healthz HT").await, "", "half a head");
     let mut follower = service.client.follow("", None).await;

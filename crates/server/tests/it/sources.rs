@@ -115,6 +115,10 @@ async fn lists_are_paged_and_filtered() {
         after = page["next"].clone();
     }
     assert_eq!(ids.len(), 7);
+    for (limit, next) in [(7, json!(ids[6])), (8, Value::Null), (1, json!(ids[0]))] {
+        let page = service.client.get(&format!("/sources?limit={limit}")).await.json();
+        assert_eq!(page["next"], next, "{limit}");
+    }
     assert!(ids.is_sorted());
     let count = |page: Value| page["sources"].as_array().unwrap().len();
     assert_eq!(count(service.client.get("/sources?tag=even").await.json()), 4);

@@ -10,14 +10,15 @@ use crate::service::{Service, options};
 
 #[tokio::test]
 async fn streams_and_waits_end_and_nobody_new_gets_in() {
-    let service = Service::start().await;
+    // They end by themselves: nobody waits for the end of this time.
+    let service = Service::with(Options { stop_within: Duration::from_hours(1), ..options() }).await;
     let mut follower = service.client.follow("", None).await;
     follower.block().await.unwrap();
     let client = service.client.clone();
     let waiting = tokio::spawn(async move { client.get("/changes?wait=60").await });
     // The wait has begun when the request counts as a connection; give it the chance.
     service.client.get("/budget").await;
-    service.running.stop().await;
+    tokio::time::timeout(Duration::from_mins(1), service.running.stop()).await.expect("an end");
     assert_eq!(follower.block().await, None);
     assert_eq!(waiting.await.unwrap().json()["changes"], serde_json::json!([]));
     assert!(TcpStream::connect(service.client.address).await.is_err());

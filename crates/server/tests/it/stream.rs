@@ -80,6 +80,25 @@ async fn a_stream_begins_where_it_is_told_to() {
 }
 
 #[tokio::test]
+async fn a_last_event_that_is_no_cursor_is_refused() {
+    let service = Service::start().await;
+    for (last, is_refused) in
+        [("-1", true), ("x", true), ("1.5", true), ("1", true), (" ", false), ("0", false)]
+    {
+        let mut request = service.client.request(hyper::Method::GET, "/stream?source=9", bytes::Bytes::new());
+        request.headers_mut().insert("last-event-id", last.parse().unwrap());
+        // Without a source of that number no stream begins, and the first thing that is wrong is told.
+        let status = service.client.send(request).await.status;
+        assert_eq!(status, 404, "{last}");
+        let mut request = service.client.request(hyper::Method::GET, "/stream", bytes::Bytes::new());
+        request.headers_mut().insert("last-event-id", last.parse().unwrap());
+        if is_refused {
+            assert_eq!(service.client.send(request).await.error().0, 400, "{last}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_stream_from_now_on_tells_nothing_old() {
     let service = Service::start().await;
     let source = stored_source(&*service.store);

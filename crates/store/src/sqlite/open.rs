@@ -172,3 +172,22 @@ fn check_library() -> Result<(), Error> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What `SQLite` calls FULL is 2, and NORMAL 1: nothing less survives the end of a process.
+    #[test]
+    fn each_durability_is_what_it_says() {
+        for (durability, level) in [(Durability::Process, 1), (Durability::Power, 2)] {
+            let directory = tempfile::tempdir().unwrap();
+            let connection = Connection::open(directory.path().join(FILE)).unwrap();
+            configure(&connection, SqliteOptions { durability, ..SqliteOptions::default() }).unwrap();
+            let number =
+                |name: &str| -> i64 { connection.pragma_query_value(None, name, |row| row.get(0)).unwrap() };
+            assert_eq!(number("synchronous"), level);
+            assert_eq!(number("foreign_keys"), 1);
+        }
+    }
+}

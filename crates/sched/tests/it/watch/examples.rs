@@ -1,5 +1,6 @@
 //! Cases with a point: who goes first, what a price does, what holds a source, what a clock may do.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use dunlin_core::{SourceIdx, Time};
@@ -308,4 +309,67 @@ fn a_record_is_short_and_its_replay_counts_what_it_did() {
     let (when, chosen) = (*when, std::mem::replace(sources, vec![SourceIdx(77)]));
     let recorded = vec![SourceIdx(77)];
     assert_eq!(replay(wrong), Err(Diverged { looks: 6, at: when, recorded, chosen }));
+}
+
+/// A host without a gap, with this many at one time, that answers within 10 ms: what is looked at in each chronon.
+fn looks_of_a_fast_host(at_one_time: u32, per_second: f64) -> Vec<usize> {
+    let mut watch = Watch::new(settings(per_second));
+    watch.apply(at(0), host(0, at_one_time));
+    for source in 0..2_000 {
+        watch.apply(at(0), joined(source, terms(0), sure(1e-3), Some(at(-i64::from(source)))));
+    }
+    let chronon = |second: i64| {
+        let mut under_way: VecDeque<Choice> = VecDeque::new();
+        let mut chosen = Vec::new();
+        watch.choose(at(second), usize::MAX, &mut chosen);
+        let mut n_looks = chosen.len();
+        under_way.extend(chosen.drain(..));
+        for answers in 1.. {
+            let now = at(second).plus(Duration::from_millis(10 * answers / u64::from(at_one_time)));
+            let Some(choice) = under_way.pop_front() else { break };
+            assert!(under_way.len() < at_one_time as usize, "never more than the host takes");
+            watch.apply(now, Input::Looked { source: choice.source, seen: Seen::Unchanged });
+            if now < at(second + 1) && watch.is_open(HostIdx(0), now) {
+                watch.choose(now, 1, &mut chosen);
+                n_looks += chosen.len();
+                under_way.extend(chosen.drain(..));
+            }
+        }
+        n_looks
+    };
+    (1..60).map(chronon).collect()
+}
+
+#[test]
+fn a_fast_host_is_asked_again_when_a_look_ends_as_far_as_the_budget_goes() {
+    for at_one_time in [1, 4, 16] {
+        let looks = looks_of_a_fast_host(at_one_time, 50.0);
+        let most = looks.iter().sum::<usize>();
+        // Within a second a host that takes one at a time answers a hundred times, so the budget is what binds.
+        assert!((40 * 59..=51 * 60).contains(&most), "{most} with {at_one_time}: {looks:?}");
+    }
+    let looks = looks_of_a_fast_host(4, 0.5);
+    assert!((25..=32).contains(&looks.iter().sum::<usize>()), "{looks:?}");
+}
+
+#[test]
+fn the_price_does_not_depend_on_how_often_the_watch_is_asked_within_a_chronon() {
+    let price = |times: u64| {
+        let mut watch =
+            Watch::new(dunlin_sched::watch::Settings { initial_price: Some(1e-6), ..settings(2.0) });
+        watch.apply(at(0), host(0, u32::MAX));
+        for source in 0..40 {
+            watch.apply(at(0), joined(source, terms(0), sure(1e-2), Some(at(-20 - i64::from(source)))));
+        }
+        for second in 1..10 {
+            for nth in 0..times {
+                // Nothing is chosen, so that all wait, and there are more than are needed.
+                watch.choose(at(second).plus(Duration::from_secs(1) / 100 * nth as u32), 0, &mut Vec::new());
+            }
+        }
+        watch.figures().price
+    };
+    let (once, often) = (price(1), price(50));
+    assert!(once > 2e-6, "{once}");
+    assert!((0.8..1.6).contains(&(often / once)), "{once} and {often}");
 }
