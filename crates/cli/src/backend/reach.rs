@@ -85,7 +85,7 @@ impl ReachArgs {
         let directory = &effective.config.data;
         if let Some((service, token)) = Service::find(directory)? {
             let backend = over_http(&service, &token)?;
-            // Whoever else has taken the port of a service that was killed is told nothing.
+            // Another program that has taken the port of a killed service is told nothing.
             if backend.is_trusted()? {
                 return Ok(Box::new(backend));
             }

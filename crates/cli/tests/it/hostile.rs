@@ -1,4 +1,4 @@
-//! Pages made to keep whoever reads them busy, all at once, beside one that is well: that one is watched as ever, the service
+//! Pages made to keep their reader busy, all at once, beside one that is well: that one is watched as ever, the service
 //! ends when it is told to, and its memory stays bounded. The bounds inside `extract` are not what is tested here: whatever gets
 //! past them must not get past the reader's deadline.
 

@@ -214,7 +214,7 @@ impl Control {
     }
 
     /// A probe fails before its source was asked, or the place that its source leads to. In the second case the source
-    /// pays for it, by a pause that doubles: whoever is led to has not asked to be.
+    /// pays for it, by a pause that doubles: the site that it leads to has done nothing.
     pub(super) fn fail_unasked(
         &mut self,
         now: Time,
