@@ -109,6 +109,9 @@ mod tests {
         let capacities: Vec<_> = (1..=10).map(|chronon| supply.capacity(chronon)).collect();
         assert_eq!(capacities, [0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0]);
         assert_eq!((supply.between(1, 10), supply.between(5, 10)), (4.0, 2.0));
+        // Beyond the 1,024 chronons of the plan the mean grant counts.
+        assert_eq!((supply.end(), supply.between(1, 1_024)), (1_024, 409.0));
+        assert!((supply.between(1, 1_034) - 413.0).abs() < 1e-9, "{}", supply.between(1, 1_034));
     }
 
     #[test]
