@@ -134,7 +134,7 @@ impl Watch {
         let away = if ranked.len() > TOO_MANY * enough { ranked.split_off(enough) } else { Vec::new() };
         // No price, or one that lets a crowd wait, puts nobody off; that of the least in the crowd does not either.
         let least = ranked.last().map_or(0.0, |last| last.0);
-        if price == 0.0 || ranked.len() > enough {
+        if price == 0.0 || !away.is_empty() || ranked.len() > enough {
             self.price.lift(least);
         }
         for (per_cost, source) in ranked {

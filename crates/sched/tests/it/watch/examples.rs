@@ -9,7 +9,7 @@ use dunlin_sched::value::{Life, Urgency, ValueModel};
 use dunlin_sched::watch::journal::{Diverged, Entry, Journaled, Replayed, replay};
 use dunlin_sched::watch::{Choice, Hold, HostIdx, HostTerms, Input, Pace, Reason, Terms, Watch};
 
-use super::{at, host, joined, settings, step, sure, terms};
+use super::{Settings, at, host, joined, settings, step, sure, terms};
 
 fn sources(chosen: &[Choice]) -> Vec<u32> {
     chosen.iter().map(|choice| choice.source.0).collect()
@@ -200,9 +200,9 @@ fn the_price_follows_the_budget() {
 
 #[test]
 fn a_restart_goes_on_at_the_same_price() {
-    let watch = Watch::new(dunlin_sched::watch::Settings { initial_price: Some(0.75), ..settings(1.0) });
+    let watch = Watch::new(Settings { initial_price: Some(0.75), ..settings(1.0) });
     assert_eq!(watch.figures().price, 0.75);
-    let odd = Watch::new(dunlin_sched::watch::Settings { initial_price: Some(f64::NAN), ..settings(1.0) });
+    let odd = Watch::new(Settings { initial_price: Some(f64::NAN), ..settings(1.0) });
     assert_eq!(odd.figures().price, 0.0);
 }
 
@@ -355,8 +355,7 @@ fn a_fast_host_is_asked_again_when_a_look_ends_as_far_as_the_budget_goes() {
 #[test]
 fn the_price_does_not_depend_on_how_often_the_watch_is_asked_within_a_chronon() {
     let price = |times: u64| {
-        let mut watch =
-            Watch::new(dunlin_sched::watch::Settings { initial_price: Some(1e-6), ..settings(2.0) });
+        let mut watch = Watch::new(Settings { initial_price: Some(1e-6), ..settings(2.0) });
         watch.apply(at(0), host(0, u32::MAX));
         for source in 0..40 {
             watch.apply(at(0), joined(source, terms(0), sure(1e-2), Some(at(-20 - i64::from(source)))));
@@ -372,4 +371,20 @@ fn the_price_does_not_depend_on_how_often_the_watch_is_asked_within_a_chronon() 
     let (once, often) = (price(1), price(50));
     assert!(once > 2e-6, "{once}");
     assert!((0.8..1.6).contains(&(often / once)), "{once} and {often}");
+}
+
+/// Far more sources than the budget can serve are worth the price, all of them alike: only the best few go on waiting. If
+/// the others did too, every choice would evaluate all of them.
+#[test]
+fn a_crowd_of_equals_does_not_stand_in_the_queue() {
+    let mut watch = Watch::new(Settings { initial_price: Some(1e-9), ..settings(1.0) });
+    for source in 0..5_000 {
+        watch.apply(at(0), host(source, 1));
+        watch.apply(at(0), joined(source, terms(source), sure(1e-3), Some(at(-600))));
+    }
+    for second in 0..100 {
+        assert_eq!(step(&mut watch, at(second)).len(), 1, "the budget is spent");
+        let ready = watch.figures().ready;
+        assert!(ready < 100, "{ready} wait after {second} s");
+    }
 }
