@@ -90,6 +90,18 @@ fn who_took_the_port_of_a_killed_service_is_not_sent_the_token() {
     }
 }
 
+/// Nobody holds the lock, so nobody is asked: not even one who would never answer.
+#[test]
+fn who_listens_where_no_service_runs_is_not_asked_at_all() {
+    let desk = Desk::new();
+    let (address, _) = killed(&desk);
+    let silent = TcpListener::bind(address).unwrap();
+    let listed = desk.run("sources --data data");
+    assert_eq!(listed.code, 0, "{}", listed.stderr);
+    silent.set_nonblocking(true).unwrap();
+    assert!(silent.accept().is_err(), "nobody has connected");
+}
+
 #[test]
 fn a_reader_that_connects_again_asks_again_who_is_there() {
     let desk = Desk::new();

@@ -1,7 +1,9 @@
 //! More than fits into one page of the API or of the store: commands go on until they have all, and no further.
 
 use dunlin_core::Time;
-use dunlin_store::{Capture, NewChange, NewSource, Outcome, ProbeId, SourceEdit, SqliteStore, Store};
+use dunlin_store::{
+    Capture, NewChange, NewSource, Outcome, ProbeId, Retention, SourceEdit, SqliteStore, Store,
+};
 
 use crate::run::Desk;
 use crate::running::Running;
@@ -9,6 +11,17 @@ use crate::running::Running;
 /// One and a bit pages of paused sources, and two and a bit of changes.
 const N_SOURCES: i64 = 1_003;
 const N_CHANGES: i64 = 2_005;
+
+fn change(n: i64, at: Time) -> NewChange {
+    NewChange {
+        kind: "added".to_owned(),
+        item: None,
+        summary: format!("change {n}"),
+        detail: Vec::new(),
+        happened_after: None,
+        happened_before: at,
+    }
+}
 
 fn filled(desk: &Desk) {
     let store = SqliteStore::open(&desk.path("data")).unwrap();
@@ -19,15 +32,7 @@ fn filled(desk: &Desk) {
         store.edit_source(id, pause).unwrap();
         if n == 0 {
             let mut capture = Capture::bare(id, ProbeId(1), at, Outcome::Changed);
-            let change = |n| NewChange {
-                kind: "added".to_owned(),
-                item: None,
-                summary: format!("change {n}"),
-                detail: Vec::new(),
-                happened_after: None,
-                happened_before: at,
-            };
-            capture.changes = (1..=N_CHANGES).map(change).collect();
+            capture.changes = (1..=N_CHANGES).map(|n| change(n, at)).collect();
             store.record_capture(capture).unwrap();
         }
     }
@@ -59,6 +64,41 @@ fn all_is_listed(desk: &Desk) {
     assert!(told.stderr.contains("these are the newest"), "{}", told.stderr);
     let told = desk.run("changes --data data --last 1000 --source 2");
     assert!(!told.stderr.contains("these are the newest"), "{}", told.stderr);
+}
+
+/// What was removed before it was read is an error that says where to go on, from a service and from its directory.
+#[test]
+fn changes_that_were_removed_are_not_passed_over_in_silence() {
+    let desk = Desk::new();
+    let store = SqliteStore::open(&desk.path("data")).unwrap();
+    let at = |seconds: i64| Time::from_seconds(1_700_000_000 + seconds);
+    let id = store.add_source(NewSource::page("https://news.example/", at(0))).unwrap();
+    store.edit_source(id, SourceEdit { paused: Some(Some(at(0))), ..SourceEdit::default() }).unwrap();
+    for n in 1..=6 {
+        let mut capture = Capture::bare(id, ProbeId(n.cast_unsigned()), at(n), Outcome::Changed);
+        capture.changes = vec![change(n, capture.at)];
+        store.record_capture(capture).unwrap();
+    }
+    store.prune(Retention { changes_before: Some(at(4)), ..Retention::default() }).unwrap();
+    drop(store);
+    let is_told = |desk: &Desk| {
+        let done = desk.run("changes --data data --after 1 --json");
+        assert_eq!(done.code, 2, "{}", done.stdout);
+        assert!(
+            done.stderr.contains("have been removed") && done.stderr.contains("after=3"),
+            "{}",
+            done.stderr
+        );
+        let page = desk.json("changes --data data --after 3 --json");
+        assert_eq!(page["changes"].as_array().unwrap().len(), 3);
+        let told = desk.run("tail --data data --after 1 --count 3 --json");
+        assert_eq!((told.code, told.stdout.lines().count()), (0, 3), "{}", told.stderr);
+        assert!(told.stderr.contains("some changes were removed"), "{}", told.stderr);
+    };
+    is_told(&desk);
+    let mut running = Running::start(&desk, "serve --data data --listen 127.0.0.1:0");
+    running.line_with("Ctrl-C stops it");
+    is_told(&desk);
 }
 
 #[test]

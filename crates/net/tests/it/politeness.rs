@@ -291,17 +291,23 @@ fn a_server_that_says_come_at_once_does_not_cause_a_hot_loop() {
     assert_eq!(politeness.may_fetch(&page, at(0)), MayFetch::NotBefore(until, Reason::RetryAfter));
 }
 
+/// Requests that were under way when the server asked to be left alone end one way or another; none of them shortens the pause.
 #[test]
-fn a_late_success_does_not_lift_a_limit() {
-    let rules = Rules { concurrent: 2, gap: Duration::ZERO, limit_scope: Scope::Url, ..Rules::default() };
-    let mut politeness = Politeness::new(rules, 1);
-    let page = url("https://example.test/");
-    politeness.started(&page, at(0));
-    politeness.started(&page, at(0));
-    let limited = Outcome::Limited { retry_after: Some(RetryAfter::Delay(seconds(120))) };
-    politeness.finished(&page, limited, at(1));
-    politeness.finished(&page, Outcome::Fine, at(2));
-    assert_eq!(politeness.may_fetch(&page, at(60)), MayFetch::NotBefore(at(121), Reason::RetryAfter));
+fn a_late_answer_does_not_lift_a_limit() {
+    let limited =
+        |wait: u64| Outcome::Limited { retry_after: Some(RetryAfter::Delay(Duration::from_secs(wait))) };
+    let bare = Outcome::Limited { retry_after: None };
+    for late in [Outcome::Fine, Outcome::Broken, Outcome::OurTrouble, limited(30), bare] {
+        let rules = Rules { concurrent: 2, gap: Duration::ZERO, limit_scope: Scope::Url, ..Rules::default() };
+        let mut politeness = Politeness::new(rules, 1);
+        let page = url("https://example.test/");
+        politeness.started(&page, at(0));
+        politeness.started(&page, at(0));
+        politeness.finished(&page, limited(600), at(0));
+        politeness.finished(&page, late, at(2));
+        let until = MayFetch::NotBefore(at(600), Reason::RetryAfter);
+        assert_eq!(politeness.may_fetch(&page, at(60)), until, "{late:?}");
+    }
 }
 
 #[test]

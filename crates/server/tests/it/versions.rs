@@ -74,6 +74,11 @@ async fn differences_are_told_word_by_word_and_as_a_patch() {
     assert!(patch.text().starts_with(&format!("--- version {first}\t")), "{}", patch.text());
     assert!(patch.text().contains("\n-the price is 12 today\n+the price is 15 today\n"), "{}", patch.text());
 
+    let mut request =
+        service.client.request(hyper::Method::GET, &format!("/versions/{second}/diff"), bytes::Bytes::new());
+    request.headers_mut().insert("accept", "application/json, text/plain".parse().unwrap());
+    assert_eq!(service.client.send(request).await.json(), difference);
+
     let back = service.client.get(&format!("/versions/{first}/diff?against={second}")).await.json();
     assert!(back["pieces"].as_array().unwrap().contains(&json!({ "op": "delete", "text": "15" })), "{back}");
     let alone = service.client.get(&format!("/versions/{first}/diff")).await.json();
