@@ -230,6 +230,9 @@ pub(crate) struct TraceReport {
     seconds: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) within_budget: Option<bool>,
+    /// What ran under the name of the policy, where that is not plain from the name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) ran: Option<&'static str>,
 }
 
 impl TraceReport {
@@ -253,6 +256,7 @@ impl TraceReport {
             probes: score.probes,
             seconds,
             within_budget: None,
+            ran: None,
         }
     }
 

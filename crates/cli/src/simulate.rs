@@ -1,6 +1,7 @@
 //! `dunlin simulate`: policies on needs ([`intervals`]), on a trace (here), or on made-up workloads.
 
 mod intervals;
+mod mixed;
 
 use std::path::PathBuf;
 
@@ -21,6 +22,7 @@ use crate::inputs::{self, Trace};
 use crate::output::{TraceReport, print_json, print_table, progress};
 use crate::workload::SimulateWorkload;
 use intervals::SimulateIntervals;
+use mixed::SimulateMixed;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Simulate {
@@ -28,6 +30,8 @@ pub(crate) enum Simulate {
     Intervals(SimulateIntervals),
     /// Run policies on the real updates of a trace
     Trace(SimulateTrace),
+    /// Run the service's scheduler on a trace and needs under one budget, against fixed splits of it
+    Mixed(SimulateMixed),
     /// Compare policies on a made-up workload, over several seeds
     Workload(SimulateWorkload),
 }
@@ -37,6 +41,7 @@ impl Simulate {
         match self {
             Self::Intervals(command) => command.run(),
             Self::Trace(command) => command.run(),
+            Self::Mixed(command) => command.run(),
             Self::Workload(command) => command.run(),
         }
     }
@@ -140,7 +145,7 @@ enum Knowledge {
     Noisy,
     /// Probabilities from a file
     File,
-    /// Only what its own probes reveal, from nothing (wic, cam, round-robin)
+    /// Only what its own probes reveal, from nothing: the service's scheduler (live, wic, cam, round-robin)
     Learned,
 }
 
@@ -160,9 +165,9 @@ pub(crate) struct SimulateTrace {
     /// One policy, several separated by commas, or `all`
     #[arg(long, value_name = "P", value_parser = policies)]
     policy: Policies,
-    /// What the policy knows of the changes
-    #[arg(long, value_enum, default_value_t = Knowledge::Exact)]
-    knowledge: Knowledge,
+    /// What the policy knows of the changes [default: exact; learned for live, which has no other]
+    #[arg(long, value_enum)]
+    knowledge: Option<Knowledge>,
     /// Share of changes missed and replaced by spurious ones (with --knowledge noisy) [default: 0.1]
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     fpn: Option<f64>,
@@ -189,11 +194,21 @@ pub(crate) struct SimulateTrace {
 impl SimulateTrace {
     /// Whether a policy can do with what it is to know.
     fn suits(&self, name: PolicyName) -> bool {
-        match self.knowledge {
-            Knowledge::Exact => true,
+        match self.knows() {
             Knowledge::Learned => name.learns(),
+            _ if name.only_learns() => false,
+            Knowledge::Exact => true,
             Knowledge::Noisy | Knowledge::File => !name.wants_needs(),
         }
+    }
+
+    fn knows(&self) -> Knowledge {
+        let only_learns = |names: &[PolicyName]| names.iter().all(|name| name.only_learns());
+        let default = match &self.policy {
+            Policies::These(names) if only_learns(names) => Knowledge::Learned,
+            _ => Knowledge::Exact,
+        };
+        self.knowledge.unwrap_or(default)
     }
 
     fn run(&self) -> Result<(), Failure> {
@@ -203,10 +218,13 @@ impl SimulateTrace {
         };
         self.common.check_outputs(names.len())?;
         if let Some(name) = names.iter().find(|&&name| !self.suits(name)) {
-            return Err(Failure::input(match self.knowledge {
+            return Err(Failure::input(match self.knows() {
                 Knowledge::Learned => format!(
-                    "{name} does not learn from its own probes (try --policy wic, cam or round-robin)"
+                    "{name} does not learn from its own probes (try --policy live, cam or round-robin)"
                 ),
+                _ if name.only_learns() => {
+                    format!("{name} knows only what its own probes reveal (try --knowledge learned)")
+                }
                 _ => format!(
                     "{name} schedules certain needs, not probabilities (try --knowledge exact, or --policy wic)"
                 ),
@@ -214,7 +232,7 @@ impl SimulateTrace {
         }
         self.check_flags()?;
         let mut trace = Trace::read(&self.input)?;
-        if self.knowledge == Knowledge::Learned {
+        if self.knows() == Knowledge::Learned {
             return self.run_learned(&names, &trace);
         }
         let knowledge = self.knowledge(&mut trace)?;
@@ -246,21 +264,28 @@ impl SimulateTrace {
         let reports = self.common.each(names, trace.epoch.chronons, sources, |name, tick| {
             setup.policy = self.common.choice(name);
             let run = learned(&trace.file, trace.epoch, trace.model, &setup, learning, |_| tick())?;
-            Ok((TraceReport::new(&setup.policy.into(), run.score, Some(run.seconds)), run.schedule))
+            let mut report = TraceReport::new(&setup.policy.into(), run.score, Some(run.seconds));
+            report.ran = Some(match name {
+                PolicyName::Cam => "the service's scheduler, strategy cam",
+                PolicyName::RoundRobin => "the service's scheduler, strategy round-robin",
+                _ => "the service's scheduler, strategy learned",
+            });
+            Ok((report, run.schedule))
         })?;
         self.common.show(&reports, &TraceReport::HEADER, TraceReport::row)
     }
 
     /// Refuses flags that would be ignored.
     fn check_flags(&self) -> Result<(), Failure> {
-        if self.knowledge != Knowledge::Noisy && (self.fpn.is_some() || self.sigma.is_some()) {
+        let knowledge = self.knows();
+        if knowledge != Knowledge::Noisy && (self.fpn.is_some() || self.sigma.is_some()) {
             return Err(Failure::input("--fpn and --sigma distort the truth (add --knowledge noisy)"));
         }
-        if self.knowledge != Knowledge::File && self.probabilities.is_some() {
+        if knowledge != Knowledge::File && self.probabilities.is_some() {
             return Err(Failure::input("--probabilities is what the policy knows (add --knowledge file)"));
         }
         let learns = self.warm_up.is_some() || self.reveal.is_some() || self.rhythms.is_some();
-        if self.knowledge != Knowledge::Learned && learns {
+        if knowledge != Knowledge::Learned && learns {
             return Err(Failure::input(
                 "--warm-up, --reveal and --rhythms are for a policy that learns (add --knowledge learned)",
             ));
@@ -271,7 +296,7 @@ impl SimulateTrace {
 
     /// What the policy knows. A file may bring sources that the trace does not have.
     fn knowledge(&self, trace: &mut Trace) -> Result<ChangeProbabilities, Failure> {
-        match (self.knowledge, &self.probabilities) {
+        match (self.knows(), &self.probabilities) {
             (Knowledge::Noisy, _) => {
                 let noise = Noise { fpn: self.fpn.unwrap_or(0.1), sigma: self.sigma.unwrap_or(2.0) };
                 Ok(ChangeProbabilities::noisy(&trace.changes(), noise, self.common.seed)?)

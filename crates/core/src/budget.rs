@@ -11,6 +11,13 @@ use crate::{Chronon, Error};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Budget(Grant);
 
+impl Default for Budget {
+    /// Nothing, ever.
+    fn default() -> Self {
+        Self(Grant::Constant(0.0))
+    }
+}
+
 #[derive(Debug, Clone, PartialEq)]
 enum Grant {
     Constant(f64),
@@ -29,6 +36,18 @@ impl Budget {
     pub fn per_chronon(grants: Vec<f64>) -> Result<Self, Error> {
         grants.iter().try_for_each(|&grant| check(grant))?;
         Ok(Self(Grant::PerChronon(grants)))
+    }
+
+    /// This share of every grant, 0 to 1.
+    #[must_use]
+    pub fn scaled(&self, share: f64) -> Self {
+        let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
+        Self(match &self.0 {
+            Grant::Constant(grant) => Grant::Constant(share * grant),
+            Grant::PerChronon(grants) => {
+                Grant::PerChronon(grants.iter().map(|grant| share * grant).collect())
+            }
+        })
     }
 
     /// What is granted at `now`.

@@ -31,6 +31,16 @@ impl Costs {
         Ok(Self { by_source, least })
     }
 
+    /// Another cost for one source. One that makes no sense is taken to be 1.
+    pub fn set(&mut self, source: SourceIdx, cost: f64) {
+        let cost = if cost.is_finite() && cost > 0.0 { cost } else { 1.0 };
+        if self.by_source.len() <= source.index() {
+            self.by_source.resize(source.index() + 1, 1.0);
+        }
+        self.by_source[source.index()] = cost;
+        self.least = self.least.min(cost);
+    }
+
     /// Cost of one probe of `source`.
     pub fn of(&self, source: SourceIdx) -> f64 {
         self.by_source.get(source.index()).copied().unwrap_or(1.0)

@@ -70,6 +70,7 @@ pub const fn reason_word(reason: Reason) -> &'static str {
         Reason::Overdue => "overdue",
         Reason::Wanted => "wanted",
         Reason::Planned => "planned",
+        Reason::Interval => "interval",
     }
 }
 

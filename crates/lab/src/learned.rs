@@ -6,7 +6,7 @@
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
-use dunlin_core::{Changes, Chronon, Meter, Probe, Schedule, SourceIdx, Time};
+use dunlin_core::{Budget, Changes, Chronon, Probe, Schedule, SourceIdx, Time, Workload};
 use dunlin_sched::model::{Known, Model, Parts, Prior, Seen};
 use dunlin_sched::score::{TraceScore, score_trace};
 use dunlin_sched::value::{Life, ValueModel};
@@ -14,6 +14,7 @@ use dunlin_sched::watch::{Choice, HostIdx, HostTerms, Input, Pace, Settings, Str
 
 use crate::Error;
 use crate::files::{Epoch, TraceFile};
+use crate::live::arrival;
 use crate::policies::PolicyName;
 use crate::simulate::{Run, Setup};
 
@@ -71,7 +72,7 @@ pub fn learned(
 ) -> Result<Run<TraceScore>, Error> {
     let world_chronon = Duration::from_secs(u64::from(epoch.chronon_seconds.get()));
     let strategy = match setup.policy.name {
-        PolicyName::Wic => Strategy::Learned,
+        PolicyName::Wic | PolicyName::Live => Strategy::Learned,
         PolicyName::RoundRobin => Strategy::RoundRobin,
         PolicyName::Cam => Strategy::Cam { epoch: EPOCH.max(world_chronon * FEWEST_CHRONONS) },
         name => return Err(Error::parameter("policy", &name, "wic, cam or round-robin, which can learn")),
@@ -83,34 +84,48 @@ pub fn learned(
         return Err(Error::parameter("costs", &"by source", "the same for all, with learned knowledge"));
     }
     let begin = Instant::now();
-    let world = World { trace, epoch, life: value.life, reveal: learning.reveal };
-    let settings =
-        Settings { chronon: world.chronon(), strategy, budget: world.pace(0.0), initial_price: None };
-    let mut watch = Watch::new(settings);
-    world.introduce(&mut watch, value, learning.parts);
-    let schedule = world.run(&mut watch, &mut setup.budget.meter(), setup, &mut on_chronon);
+    let world = World { trace, epoch, value, learning, needs: &Workload::new() };
+    let schedule = world.watched(strategy, &setup.budget, &mut on_chronon);
     let seconds = begin.elapsed().as_secs_f64();
-
-    let is_warm_up =
-        |chronon: &Chronon| f64::from(chronon.get()) <= f64::from(epoch.chronons) * learning.warm_up;
-    let skipped = Chronon::first(epoch.chronons).take_while(is_warm_up).last().map_or(0, Chronon::get);
-    let score = score_trace(
-        &changes_after(&trace.changes(epoch), skipped)?,
-        &schedule_after(&schedule, skipped),
-        |_| value,
-    );
-    Ok(Run { schedule, score, seconds })
+    Ok(Run { score: world.score(&schedule)?, schedule, seconds })
 }
 
-/// The trace as probes see it.
-struct World<'a> {
-    trace: &'a TraceFile,
-    epoch: Epoch,
-    life: Life,
-    reveal: Reveal,
+/// The trace as probes see it, and needs that may have to be met beside it.
+pub(crate) struct World<'a> {
+    pub(crate) trace: &'a TraceFile,
+    pub(crate) epoch: Epoch,
+    /// What a change is worth.
+    pub(crate) value: ValueModel,
+    pub(crate) learning: Learning,
+    /// Over the sources of the trace, and others after these.
+    pub(crate) needs: &'a Workload,
 }
 
 impl World<'_> {
+    /// What the scheduler probes within a budget, from nothing.
+    pub(crate) fn watched(
+        &self,
+        strategy: Strategy,
+        budget: &Budget,
+        on_chronon: &mut impl FnMut(Chronon),
+    ) -> Schedule {
+        let settings =
+            Settings { chronon: self.chronon(), strategy, budget: self.pace(0.0), initial_price: None };
+        let mut watch = Watch::new(settings);
+        self.introduce(&mut watch);
+        self.run(&mut watch, budget, on_chronon)
+    }
+
+    /// What a schedule is worth on the trace, after the warm-up.
+    pub(crate) fn score(&self, schedule: &Schedule) -> Result<TraceScore, Error> {
+        let chronons = self.epoch.chronons;
+        let is_warm_up =
+            |chronon: &Chronon| f64::from(chronon.get()) <= f64::from(chronons) * self.learning.warm_up;
+        let skipped = Chronon::first(chronons).take_while(is_warm_up).last().map_or(0, Chronon::get);
+        let changes = changes_after(&self.trace.changes(self.epoch), skipped)?;
+        Ok(score_trace(&changes, &schedule_after(schedule, skipped), |_| self.value))
+    }
+
     fn chronon(&self) -> Duration {
         Duration::from_secs(u64::from(self.epoch.chronon_seconds.get()))
     }
@@ -124,42 +139,44 @@ impl World<'_> {
         Pace { per_second: grant / self.chronon().as_secs_f64() }
     }
 
-    /// All sources, on one host that does not mind.
-    fn introduce(&self, watch: &mut Watch, value: ValueModel, parts: Parts) {
+    /// All sources, on one host that does not mind. Those that only needs know come after those of the trace.
+    fn introduce(&self, watch: &mut Watch) {
         let now = Time::from_seconds(self.epoch.start);
         let host = HostIdx(0);
         watch.apply(now, Input::Host { host, terms: HostTerms { at_one_time: u32::MAX, budget: None } });
         let terms = Terms {
             host,
-            value,
+            value: self.value,
             cost: 1.0,
             shortest_gap: Duration::ZERO,
             longest_gap: self.chronon() * self.epoch.chronons,
+            wants_changes: true,
         };
-        for (source, _) in (0u32..).map(SourceIdx).zip(&self.trace.sources) {
-            let model = Model::of_parts(Prior::default(), parts);
+        let n_watched = self.trace.sources.len();
+        let n_sources = n_watched.max(self.needs.n_sources());
+        for source in (0u32..).map(SourceIdx).take(n_sources) {
+            let model = Model::of_parts(Prior::default(), self.learning.parts);
+            let terms = Terms { wants_changes: source.index() < n_watched, ..terms };
             watch.apply(now, Input::Joined { source, terms, model, last_look: None, not_before: None });
         }
     }
 
-    fn run(
-        &self,
-        watch: &mut Watch,
-        meter: &mut Meter<'_>,
-        setup: &Setup,
-        on_chronon: &mut impl FnMut(Chronon),
-    ) -> Schedule {
-        let mut schedule = Schedule::new();
+    fn run(&self, watch: &mut Watch, budget: &Budget, on_chronon: &mut impl FnMut(Chronon)) -> Schedule {
+        let (mut schedule, mut meter) = (Schedule::new(), budget.meter());
+        let mut arriving = self.needs.by_release().into_iter().peekable();
         let mut last_probe: Vec<Option<i64>> = vec![None; self.trace.sources.len()];
         let (mut choices, mut sources): (Vec<Choice>, Vec<SourceIdx>) = Default::default();
         let mut told = 0.0;
         for chronon in Chronon::first(self.epoch.chronons) {
             on_chronon(chronon);
-            let (end, grant) = (self.end_of(chronon), setup.budget.at(chronon));
+            let (end, grant) = (self.end_of(chronon), budget.at(chronon));
             let now = Time::from_seconds(end);
             if grant != told {
                 watch.apply(now, Input::Budget(self.pace(grant)));
                 told = grant;
+            }
+            while let Some((_, cei)) = arriving.next_if(|(release, _)| *release <= chronon) {
+                watch.apply(now, arrival(&self.needs.cei(cei), |at| Time::from_seconds(self.end_of(at))));
             }
             let mut allowance = meter.open(chronon);
             let mut room = 0;
@@ -173,7 +190,8 @@ impl World<'_> {
             for &Choice { source, .. } in &choices {
                 allowance.spend(1.0);
                 sources.push(source);
-                let seen = self.reveal(source, last_probe[source.index()].replace(end), end);
+                let last = last_probe.get_mut(source.index());
+                let seen = last.map_or(Seen::Unchanged, |last| self.reveal(source, last.replace(end), end));
                 watch.apply(now, Input::Looked { source, seen });
             }
             meter.close(chronon, &allowance);
@@ -194,7 +212,7 @@ impl World<'_> {
             .chunk_by(|&left, &right| chronon_of(left) == chronon_of(right))
             .filter_map(|same| same.last().copied())
             .collect();
-        let visible = match self.life {
+        let visible = match self.value.life {
             Life::Window(width) => {
                 let oldest = chronon_of(now - 1) - i64::from(width);
                 &fresh[fresh.partition_point(|&time| chronon_of(time) < oldest)..]
@@ -204,7 +222,7 @@ impl World<'_> {
         };
         let Some(&newest) = visible.last() else { return Seen::Unchanged };
         let dated = &visible[visible.len().saturating_sub(FEED_ITEMS)..];
-        let (told, known) = match self.reveal {
+        let (told, known) = match self.learning.reveal {
             Reveal::Changes => (&[][..], Known::Latest),
             Reveal::Last => (&[newest][..], Known::Latest),
             Reveal::Timestamps if dated.len() < fresh.len() => (dated, Known::Latest),

@@ -24,6 +24,8 @@ pub mod generate;
 pub mod guarantee;
 pub mod knowledge;
 pub mod learned;
+mod live;
+pub mod mixed;
 pub mod optimum;
 pub mod planners;
 pub mod policies;

@@ -13,6 +13,7 @@ use dunlin_sched::value::ValueModel;
 use crate::Error;
 use crate::cam;
 use crate::knowledge::ChangeProbabilities;
+use crate::live::Live;
 use crate::simulate::Setup;
 
 /// A policy by name.
@@ -34,6 +35,8 @@ pub enum PolicyName {
     MEdf,
     /// Largest contribution to a rolling, priced plan first.
     Marginal,
+    /// The scheduler of the service.
+    Live,
 }
 
 /// A policy and whether it may leave a need that it has begun.
@@ -47,7 +50,7 @@ pub struct Choice {
 
 impl PolicyName {
     /// Every policy, in the order in which tables show them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::RoundRobin,
         Self::Random,
         Self::Wic,
@@ -56,6 +59,7 @@ impl PolicyName {
         Self::Mrsf,
         Self::MEdf,
         Self::Marginal,
+        Self::Live,
     ];
 
     const fn as_str(self) -> &'static str {
@@ -68,6 +72,7 @@ impl PolicyName {
             Self::Mrsf => "mrsf",
             Self::MEdf => "m-edf",
             Self::Marginal => "marginal",
+            Self::Live => "live",
         }
     }
 
@@ -76,9 +81,14 @@ impl PolicyName {
         matches!(self, Self::SEdf | Self::Mrsf | Self::MEdf | Self::Marginal)
     }
 
+    /// Whether it goes by what its own probes reveal, and by nothing else.
+    pub const fn only_learns(self) -> bool {
+        matches!(self, Self::Live)
+    }
+
     /// Whether it can go by what its own probes reveal.
     pub const fn learns(self) -> bool {
-        matches!(self, Self::Wic | Self::Cam | Self::RoundRobin)
+        matches!(self, Self::Wic | Self::Cam | Self::RoundRobin | Self::Live)
     }
 
     /// Whether it works on expected changes only, and has no use for needs.
@@ -117,6 +127,7 @@ impl Choice {
             PolicyName::Mrsf => Box::new(Ranked::mrsf(self.preemption, costs)),
             PolicyName::MEdf => Box::new(Ranked::m_edf(self.preemption, costs)),
             PolicyName::Marginal => Box::new(Marginal::new(budget, costs)),
+            PolicyName::Live => Box::new(Live::new(count(n_sources), budget, costs)),
         })
     }
 
@@ -137,6 +148,9 @@ impl Choice {
                 let plan =
                     cam::plan(knowledge, &vec![model.weight; n_sources], &setup.budget, setup.chronons)?;
                 Box::new(Planned::new(&plan, costs.clone()))
+            }
+            name if name.only_learns() => {
+                return Err(Error::parameter("policy", &name, "a policy that is told of changes"));
             }
             _ => return self.for_needs(n_sources, &setup.budget, costs, setup.seed),
         })

@@ -18,6 +18,7 @@ pub(crate) mod crowd;
 mod explain;
 mod host;
 mod input;
+mod intervals;
 pub mod journal;
 mod place;
 mod planning;
@@ -28,8 +29,8 @@ mod reason;
 mod slab;
 mod source;
 
-pub use input::{HostIdx, HostTerms, Input, Pace, Strategy, Terms};
-pub use reason::{Choice, Explanation, Figures, Hold, Reason};
+pub use input::{CeiId, HostIdx, HostTerms, Input, Interval, Pace, Strategy, Terms};
+pub use reason::{CeiEvent, Choice, Explanation, Figures, Hold, Reason};
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -38,9 +39,11 @@ use dunlin_core::{SourceIdx, Time};
 
 use crate::forecast::Forecast;
 use crate::model::{Look, Model, Seen};
+use crate::policy::marginal::SideWorth;
 use calendar::Calendar;
 use crowd::Crowd;
 use host::Host;
+use intervals::Intervals;
 use place::Counts;
 use planning::Planning;
 use price::Price;
@@ -85,6 +88,10 @@ pub struct Watch {
     price: Price,
     /// The plan, if there is to be one.
     planning: Option<Planning>,
+    /// Needs that span sources, once there has been one.
+    intervals: Option<Box<Intervals>>,
+    /// The share of the worth of a probe for changes that is lost if it is not made, as learned from those that were.
+    lost_share: f64,
     latest: Option<Time>,
     refreshed_at: Option<Time>,
 }
@@ -105,6 +112,8 @@ impl Watch {
             purse: Purse::new(settings.budget, settings.chronon),
             price: if planning.is_some() { Price::none() } else { Price::new(settings.initial_price) },
             planning,
+            intervals: None,
+            lost_share: 1.0,
             latest: None,
             refreshed_at: None,
             measure: Measure {
@@ -124,6 +133,7 @@ impl Watch {
                 self.purse.fill(now);
                 self.purse.set_pace(budget, self.settings.chronon);
                 self.settings.budget = budget;
+                self.intervals.iter_mut().for_each(|intervals| intervals.set_pace(budget));
                 self.planning.iter_mut().for_each(Planning::budget_changed);
             }
             Input::Host { host, terms } => {
@@ -159,7 +169,7 @@ impl Watch {
             Input::Changed { source, terms } => self.changed(now, source, terms),
             Input::Looked { source, seen } => self.looked(now, source, seen),
             Input::Failed { source, not_before } => {
-                if let Some(since) = self.land(source, now).map(|flight| flight.since)
+                if let Some(since) = self.land(source, now, false).map(|flight| flight.since)
                     && let Some(watched) = self.sources.get_mut(source.0)
                 {
                     // What failed has been asked for all the same.
@@ -181,11 +191,50 @@ impl Watch {
                     self.settle(source, now);
                 }
             }
+            Input::CeiArrived { cei, intervals, need, weight } => {
+                self.price_intervals(now, &intervals);
+                self.intervals_entry(now).arrive(now, cei, intervals, need, weight);
+            }
+            Input::CeiExtended { cei, intervals, need } => {
+                self.price_intervals(now, &intervals);
+                self.intervals_entry(now).extend(now, cei, intervals, need);
+            }
+            Input::CeiWithdrawn { cei } => self.intervals_entry(now).withdraw(cei),
         }
     }
 
+    fn intervals_entry(&mut self, now: Time) -> &mut Intervals {
+        let (chronon, budget) = (self.settings.chronon, self.settings.budget);
+        self.intervals.get_or_insert_with(|| Box::new(Intervals::new(chronon, budget, now)))
+    }
+
+    /// Tells the plan what probes for these intervals cost.
+    fn price_intervals(&mut self, now: Time, intervals: &[Interval]) {
+        for interval in intervals {
+            let Some(watched) = self.sources.get(interval.source.0) else { continue };
+            let cost = watched.cost();
+            let side = self.side_worth(watched, now);
+            let intervals = self.intervals_entry(now);
+            intervals.set_cost(interval.source, cost);
+            intervals.set_side_worth(interval.source, side);
+        }
+    }
+
+    /// What a probe for an interval would bring those who wait for changes of the same source.
+    fn side_worth(&self, watched: &Watched, now: Time) -> SideWorth {
+        let Some(last) = watched.last_look else { return SideWorth::default() };
+        let worth = watched.worth(&self.measure, now) * self.lost_share;
+        let chronons = now.since(last).div_duration_f64(self.settings.chronon).max(1.0);
+        SideWorth { worth, loss: worth / chronons }
+    }
+
+    /// What became of needs since this was last asked, in order.
+    pub fn take_cei_events(&mut self) -> Vec<CeiEvent> {
+        self.intervals.as_mut().map_or_else(Vec::new, |intervals| intervals.take_events())
+    }
+
     fn leave(&mut self, source: SourceIdx, now: Time) {
-        self.land(source, now);
+        self.land(source, now, false);
         let Some(gone) = self.sources.remove(source.0) else { return };
         self.counts.moved(Some(gone.place), None);
         self.turn(gone.terms.host, now);
@@ -215,11 +264,13 @@ impl Watch {
     }
 
     fn looked(&mut self, now: Time, source: SourceIdx, seen: Seen) {
-        self.land(source, now);
+        self.land(source, now, true);
         let Some(watched) = self.sources.get_mut(source.0) else { return };
         let look = Look { since: watched.last_look, at: now, seen };
-        self.measure.crowd.looked(&watched.model, &look);
-        watched.model.observe_among(&look, self.measure.crowd.prior(watched.model.prior()));
+        if watched.terms.wants_changes {
+            self.measure.crowd.looked(&watched.model, &look);
+            watched.model.observe_among(&look, self.measure.crowd.prior(watched.model.prior()));
+        }
         watched.last_gap = look.since.map_or(Duration::ZERO, |since| now.since(since));
         watched.last_look = Some(now);
         watched.not_before = None;
@@ -229,7 +280,7 @@ impl Watch {
     }
 
     fn returned(&mut self, now: Time, source: SourceIdx, not_before: Option<Time>) {
-        let Some(flight) = self.land(source, now) else { return };
+        let Some(flight) = self.land(source, now, false) else { return };
         let Some(watched) = self.sources.get_mut(source.0) else { return };
         watched.is_wanted |= flight.was_wanted;
         watched.not_before = watched.not_before.max(not_before);
@@ -261,6 +312,7 @@ impl Watch {
     /// Looks that seem to lie ahead have just been taken; times to come are as far off as they were.
     fn clock_set_back(&mut self, latest: Time, now: Time) {
         self.purse.restart(now);
+        self.intervals.iter_mut().for_each(|intervals| intervals.begin_anew(now));
         self.forget_plans();
         self.refreshed_at = None;
         self.asleep.clear();

@@ -37,7 +37,7 @@ fn all_policies_at_once() {
         desk.json("simulate intervals --intervals in.csv --chronons 10 --budget 1 --policy all --json");
     let runs = report["runs"].as_array().unwrap();
     let names: Vec<_> = runs.iter().map(|run| run["policy"].as_str().unwrap()).collect();
-    for name in ["round-robin", "random", "wic", "s-edf", "mrsf", "m-edf", "marginal"] {
+    for name in ["round-robin", "random", "wic", "s-edf", "mrsf", "m-edf", "marginal", "live"] {
         assert!(names.contains(&name), "{name} of {names:?}");
     }
 }
@@ -128,9 +128,49 @@ fn a_policy_that_learns_is_scored_after_its_warm_up() {
 
     let refused = |more: &str| desk.run(&format!("{args} {more}"));
     assert_eq!(refused("--policy marginal").code, 2);
-    assert!(refused("--policy marginal").stderr.contains("try --policy wic, cam or round-robin"));
+    assert!(refused("--policy marginal").stderr.contains("try --policy live, cam or round-robin"));
     assert_eq!(refused("--policy wic --warm-up 1").code, 2);
     assert!(refused("--policy wic --reveal some").stderr.contains("changes, last or timestamps"));
+    // The service's scheduler is that, under its own name and under the old one.
+    let live = desk.json("simulate trace --trace in.csv --chronon 10m --budget 0.3 --policy live --json");
+    let wic = desk.json(&format!("{args} --policy wic --json"));
+    assert_eq!((&live["policy"], &live["ran"]), (&"live".into(), &wic["ran"]));
+    assert_eq!(live["ran"], "the service's scheduler, strategy learned");
+    assert_eq!((&live["captured"], &live["probes"]), (&wic["captured"], &wic["probes"]));
+    let exact =
+        desk.run("simulate trace --trace in.csv --chronon 10m --budget 1 --policy live --knowledge exact");
+    assert!(exact.code == 2 && exact.stderr.contains("try --knowledge learned"), "{}", exact.stderr);
     let told = desk.run("simulate trace --trace in.csv --chronon 10m --budget 1 --policy wic --warm-up 0.1");
     assert!(told.code == 2 && told.stderr.contains("add --knowledge learned"), "{}", told.stderr);
+}
+
+/// One scheduler gains more on both than either side gains with the whole budget, and says what fixed splits gain.
+#[test]
+fn changes_and_needs_under_one_budget() {
+    let desk = Desk::new();
+    desk.run("generate poisson --sources 20 --span 2d --per-day 12 --seed 3 --out trace.csv");
+    desk.run("generate auctionwatch --profiles 20 --chronons 280 --seed 3 --out needs.csv");
+    let args = "simulate mixed --trace trace.csv --intervals needs.csv --chronon 10m --budget 2";
+    let report = desk.json(&format!("{args} --json"));
+    let (live, best) = (&report["live"], &report["best_split"]);
+    let figure = |value: &serde_json::Value| value.as_f64().unwrap();
+    assert!(
+        (figure(&live["changes_gain"]) + figure(&live["ceis_gain"]) - figure(&live["gain"])).abs() < 1e-9
+    );
+    assert!(live["probes"].as_u64().unwrap() <= 2 * 288, "{report}");
+    let splits = report["splits"].as_array().unwrap();
+    let shares: Vec<f64> = splits.iter().map(|split| figure(&split["share"])).collect();
+    assert_eq!((shares.len(), shares[0], shares[10]), (11, 0.0, 1.0));
+    assert!(splits.iter().all(|split| figure(&split["gain"]) <= figure(&best["gain"])), "{report}");
+    for alone in [&splits[0], &splits[10]] {
+        assert!(figure(&live["gain"]) > figure(&alone["gain"]), "{report}");
+    }
+    let table = desk.run(args);
+    assert!(
+        table.stdout.contains("one scheduler") && table.stdout.contains(", the best"),
+        "{}",
+        table.stdout
+    );
+    let refused = desk.run(&format!("{args} --warm-up 1"));
+    assert!(refused.code == 2 && refused.stderr.contains("--warm-up"), "{}", refused.stderr);
 }

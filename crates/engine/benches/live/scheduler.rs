@@ -71,6 +71,7 @@ fn joined(source: u32, begin: Time) -> Input {
             cost: 1.0,
             shortest_gap: Duration::from_mins(1),
             longest_gap: Duration::from_hours(24 * 30),
+            wants_changes: true,
         },
         model: Model::new(prior),
         last_look: Some(Time::from_micros(begin.micros() - ago.as_micros() as i64)),

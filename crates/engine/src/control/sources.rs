@@ -166,6 +166,7 @@ impl Control {
             cost: 1.0,
             shortest_gap: known.shortest_gap,
             longest_gap: known.longest_gap,
+            wants_changes: true,
         }
     }
 

@@ -58,6 +58,7 @@ fn inputs(n_sources: u32) -> impl Iterator<Item = Input> {
                 cost: 1.0,
                 shortest_gap: Duration::from_secs(30),
                 longest_gap: Duration::from_hours(7 * 24),
+                wants_changes: true,
             },
             model: Model::new(Prior { rate, strength: 4.0 }),
             last_look: Some(Time::from_micros(at(0).micros() - ago.as_micros() as i64)),

@@ -1,12 +1,13 @@
 //! The tables of the documentation, made anew: `cargo bench -p dunlin-lab --bench tables -- NAME`.
 //!
 //! Each figure is a mean with the least and the most of several runs that differ in what should not matter: the seed, a
-//! few per cent of the budget, where in the trace it begins. `forecast`, `policies` and `cam-trace` read the reference
+//! few per cent of the budget, where in the trace it begins. `forecast`, `mixed`, `policies` and `cam-trace` read the reference
 //! data in the folder that `DUNLIN_REFERENCE` names. Not a benchmark of speed: see `ratios`.
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a table is printed, and may panic")]
 
 mod cam; // docs/planning.md, docs/policies.md
 mod forecast; // docs/forecast.md
+mod mixed; // docs/policies.md
 mod policies; // docs/policies.md
 
 use std::path::PathBuf;
@@ -17,12 +18,13 @@ fn main() {
     let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
     match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["forecast", only @ ..] => forecast::print(only),
+        ["mixed", only @ ..] => mixed::print(only),
         ["policies"] => policies::print_reference(),
         ["fresh"] => policies::print_fresh(),
         ["cam-skew"] => cam::print_skew(),
         ["cam-trace"] => cam::print_trace(),
         // `cargo bench` without a name runs every benchmark there is: nobody asked for a table.
-        _ => println!("tables: forecast [TRACE…], policies, fresh, cam-skew, cam-trace"),
+        _ => println!("tables: forecast [TRACE…], mixed [TRACE…], policies, fresh, cam-skew, cam-trace"),
     }
 }
 

@@ -80,7 +80,7 @@ fn planners_have_names() {
     assert_eq!(parse("local-ratio").unwrap(), SchedulerName::Planner(PlannerName::LocalRatio));
     assert_eq!(parse("mrsf").unwrap(), SchedulerName::Policy(PolicyName::Mrsf));
     let refused = parse("optimal").unwrap_err().to_string();
-    assert!(refused.ends_with("m-edf, marginal, local-ratio, offline, exact)"), "{refused}");
+    assert!(refused.ends_with("m-edf, marginal, live, local-ratio, offline, exact)"), "{refused}");
 }
 
 /// Up to 7 CEIs of up to 3 intervals over 3 sources and 5 chronons: all their schedules can be tried.

@@ -61,6 +61,8 @@ impl PlainWatch {
     /// As [`Watch::apply`](crate::watch::Watch::apply), with a clock that does not go back.
     pub fn apply(&mut self, now: Time, input: Input) {
         match input {
+            // Needs that span sources are beyond it.
+            Input::CeiArrived { .. } | Input::CeiExtended { .. } | Input::CeiWithdrawn { .. } => {}
             Input::Budget(budget) => {
                 self.grant(now);
                 self.settings.budget = budget;

@@ -5,6 +5,7 @@ use dunlin_core::{SourceIdx, Time};
 
 use super::source::{Class, Flight, Outlook, Place, is_worth};
 use super::{Choice, Reason, Watch};
+use crate::policy::marginal::SideWorth;
 
 /// Ready sources are evaluated anew every so many chronons: while they wait, their worth changes.
 const REFRESH: u32 = 16;
@@ -16,6 +17,9 @@ const TOO_MANY: usize = 4;
 const NEAREST: usize = 16;
 /// Sources of busy hosts that are passed over in one chronon while looking for one to pull forward.
 const PASSED_OVER: usize = 256;
+
+/// How far one probe moves what is known of the share of its worth that waiting loses.
+const LEARN_SHARE: f64 = 0.02;
 
 /// Why a source that was tried is not chosen.
 enum Tried {
@@ -42,7 +46,12 @@ impl Watch {
         self.refresh(now);
         let most = chosen.len().saturating_add(room);
         let mut passed_over = 0;
+        self.plan_intervals(now);
         while chosen.len() < most {
+            if let Some(pick) = self.next_interval(now) {
+                self.take(pick, Reason::Interval, now, chosen);
+                continue;
+            }
             let tried = match self.queues.pop(&self.sources, now) {
                 Some((source, class)) => {
                     let is_out_of_turn = class == Class::New && !self.queues.is_turn_of_new();
@@ -52,6 +61,7 @@ impl Watch {
                     }
                     tried
                 }
+                None if self.take_spare_interval(now, chosen) => Tried::Chosen,
                 None if self.purse.affords(0.0) && passed_over < PASSED_OVER => {
                     match self.pull_forward(now, &mut passed_over, chosen) {
                         Some(tried) => tried,
@@ -68,6 +78,57 @@ impl Watch {
         let chronons = passed / self.settings.chronon.as_secs_f64();
         let granted = (passed * self.purse.per_second()).min(chronons);
         self.price.crowded(self.queues.n_worth(), self.queues.best_worth(), &self.purse, granted);
+    }
+
+    /// Whether nothing of its own keeps a source from being probed now, and nothing of its host.
+    fn is_free(&mut self, source: SourceIdx, now: Time) -> bool {
+        let Some(watched) = self.sources.get(source.0) else { return false };
+        let is_held =
+            matches!(watched.place, Place::UnderWay(_)) || watched.earliest().is_some_and(|at| at > now);
+        let (cost, host) = (watched.cost(), watched.terms.host);
+        !is_held && self.hosts.get_mut(host.0).is_some_and(|host| host.hold(cost, now).is_none())
+    }
+
+    /// Plans what is due of needs, if that has not been done for this chronon.
+    fn plan_intervals(&mut self, now: Time) {
+        let Some(mut intervals) = self.intervals.take_if(|intervals| !intervals.is_idle()) else { return };
+        let (units, price) = (self.purse.saved().max(0.0), self.price.get() * self.lost_share);
+        intervals.go_to(now, units, price, |source| self.is_free(source, now));
+        self.intervals = Some(intervals);
+    }
+
+    /// The source that is next to be probed for an interval. What is due goes before changes: it is lost if it waits too long,
+    /// and it is due only if it is worth more than the changes that wait for it.
+    fn next_interval(&mut self, now: Time) -> Option<SourceIdx> {
+        loop {
+            let pick = self.intervals.as_ref()?.first_due()?;
+            if !self.is_free(pick.source, now) {
+                self.intervals.as_mut()?.drop_first_due();
+                continue;
+            }
+            let cost = self.sources.get(pick.source.0)?.cost();
+            if !self.purse.affords(cost) {
+                return None;
+            }
+            self.intervals.as_mut()?.drop_first_due();
+            return Some(pick.source);
+        }
+    }
+
+    /// Probes for the best interval that the plan has no place for, if there is one. Whether it did.
+    fn take_spare_interval(&mut self, now: Time, chosen: &mut Vec<Choice>) -> bool {
+        let Some(mut intervals) = self.intervals.take_if(|intervals| !intervals.is_idle()) else {
+            return false;
+        };
+        let spare = intervals.best_spare(|source| self.is_free(source, now));
+        self.intervals = Some(intervals);
+        let Some((source, _)) = spare else { return false };
+        let is_affordable =
+            self.sources.get(source.0).is_some_and(|watched| self.purse.affords(watched.cost()));
+        if is_affordable {
+            self.take(source, Reason::Interval, now, chosen);
+        }
+        is_affordable
     }
 
     fn review_due(&mut self, now: Time) {
@@ -251,10 +312,20 @@ impl Watch {
     fn take(&mut self, source: SourceIdx, reason: Reason, now: Time, chosen: &mut Vec<Choice>) {
         let Some(watched) = self.sources.get_mut(source.0) else { return };
         let value = watched.worth(&self.measure, now);
+        if self.intervals.is_some()
+            && let Some(share) = watched.lost_by_waiting(&self.measure, now)
+        {
+            self.lost_share += LEARN_SHARE * (share - self.lost_share);
+        }
+        let value = value + self.intervals.as_ref().map_or(0.0, |intervals| intervals.worth(source));
         let (cost, host) = (watched.cost(), watched.terms.host);
         watched.is_wanted = false;
         let flight = Flight { since: now, was_wanted: reason == Reason::Wanted, is_refundable: true };
         self.set_place(source, Place::UnderWay(flight));
+        if let Some(intervals) = &mut self.intervals {
+            intervals.launch(source, now);
+            intervals.set_side_worth(source, SideWorth::default());
+        }
         self.purse.take(cost);
         if let Some(host) = self.hosts.get_mut(host.0) {
             host.begin(cost);

@@ -16,7 +16,8 @@ impl Watch {
         let awakes = self.asleep.first();
         let wakes = self.wakes.first().map(|&(at, _)| at);
         let plans = self.planning.as_ref().map(|planning| planning.due(now));
-        let first = [can_be_now.then_some(now), awakes, wakes, plans].into_iter().flatten().min()?;
+        let steps = self.intervals.as_ref().and_then(|intervals| intervals.next_due(now));
+        let first = [can_be_now.then_some(now), awakes, wakes, plans, steps].into_iter().flatten().min()?;
         Some(first.max(affordable_at).max(now))
     }
 

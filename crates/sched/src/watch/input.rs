@@ -55,6 +55,23 @@ pub struct Terms {
     pub shortest_gap: Duration,
     /// Look at least this often, however little is expected.
     pub longest_gap: Duration,
+    /// Whether its changes are wanted. If not, it is probed on request and for the intervals of needs only.
+    pub wants_changes: bool,
+}
+
+/// A need that spans several sources, by the number that its owner gave it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct CeiId(pub u64);
+
+/// An execution interval: a probe of the source that begins from `start` to `finish`, both included, captures it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Interval {
+    /// The source to probe.
+    pub source: SourceIdx,
+    /// The first moment that counts.
+    pub start: Time,
+    /// The last moment that counts.
+    pub finish: Time,
 }
 
 /// Something that may sway what is chosen from now on.
@@ -132,5 +149,30 @@ pub enum Input {
         source: SourceIdx,
         /// When to try again at the earliest.
         not_before: Time,
+    },
+    /// A complex execution interval: a need that is met when enough of its intervals are captured.
+    CeiArrived {
+        /// Which need. One of the same number is replaced.
+        cei: CeiId,
+        /// Its intervals.
+        intervals: Vec<Interval>,
+        /// How many of them have to be captured.
+        need: u32,
+        /// What capturing it is worth.
+        weight: f64,
+    },
+    /// Further intervals of a need, which appear when something has happened.
+    CeiExtended {
+        /// Which need.
+        cei: CeiId,
+        /// The further intervals.
+        intervals: Vec<Interval>,
+        /// How many more have to be captured.
+        need: u32,
+    },
+    /// A need is there no more.
+    CeiWithdrawn {
+        /// Which need.
+        cei: CeiId,
     },
 }

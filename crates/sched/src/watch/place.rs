@@ -80,9 +80,11 @@ impl Watch {
     }
 
     /// Takes a source that is under way back; `None` if it is not.
-    pub(super) fn land(&mut self, source: SourceIdx, now: Time) -> Option<Flight> {
+    pub(super) fn land(&mut self, source: SourceIdx, now: Time, is_success: bool) -> Option<Flight> {
         let watched = self.sources.get(source.0)?;
         let Place::UnderWay(flight) = watched.place else { return None };
+        self.intervals.iter_mut().for_each(|intervals| intervals.land(source, is_success));
+        let watched = self.sources.get(source.0)?;
         let host = watched.terms.host;
         self.set_place(source, Place::NOWHERE);
         self.hosts.get_mut(host.0)?.end();

@@ -85,6 +85,11 @@ impl Purse {
         Some(self.filled_at.unwrap_or(now).plus(after).max(now))
     }
 
+    /// What can be spent now.
+    pub(super) const fn saved(&self) -> f64 {
+        self.saved
+    }
+
     pub(super) const fn per_second(&self) -> f64 {
         self.per_second
     }

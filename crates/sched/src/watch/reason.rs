@@ -3,6 +3,8 @@
 use dunlin_core::{SourceIdx, Time};
 use serde::{Deserialize, Serialize};
 
+use super::input::CeiId;
+
 /// A source to look at now.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Choice {
@@ -31,6 +33,30 @@ pub enum Reason {
     Wanted,
     /// The plan has it for this time.
     Planned,
+    /// It captures intervals of needs.
+    Interval,
+}
+
+/// Something that became of a need.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum CeiEvent {
+    /// One of its intervals is captured.
+    IntervalCaptured {
+        /// Of which need.
+        cei: CeiId,
+        /// Its position among the intervals of the need.
+        interval: u32,
+    },
+    /// As many intervals as it needs are captured.
+    Captured {
+        /// Which need.
+        cei: CeiId,
+    },
+    /// It can no longer be captured.
+    Lost {
+        /// Which need.
+        cei: CeiId,
+    },
 }
 
 /// Something that keeps a source from being looked at now.

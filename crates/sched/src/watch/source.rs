@@ -114,6 +114,9 @@ impl Watched {
 
     /// What a look is worth at `now`; what has never been seen is beyond measure.
     pub(super) fn worth(&self, measure: &Measure, now: Time) -> f64 {
+        if !self.terms.wants_changes {
+            return 0.0;
+        }
         let Some(last) = self.last_look else { return f64::MAX };
         let worth = match measure.strategy {
             Strategy::RoundRobin => now.since(last).as_secs_f64(),
@@ -121,6 +124,16 @@ impl Watched {
             Strategy::Cam { .. } => self.terms.value.weight * self.forecast(measure).probability(last, now),
         };
         if worth.is_finite() { worth } else { 0.0 }
+    }
+
+    /// The share of what a probe is worth now that is lost for good without it. The rest is only put off: the next probe
+    /// finds it too. If `w` is the worth at age `t`, one probe more per unit of time adds `w - t·w'`.
+    pub(super) fn lost_by_waiting(&self, measure: &Measure, now: Time) -> Option<f64> {
+        const A_LITTLE: u32 = 16;
+        let age = self.last_look.map(|last| now.since(last))?;
+        let (worth, later) = (self.worth(measure, now), self.worth(measure, now.plus(age / A_LITTLE)));
+        let is_known = self.terms.wants_changes && worth > 0.0 && age > Duration::ZERO;
+        is_known.then(|| (1.0 - f64::from(A_LITTLE) * (later - worth) / worth).clamp(0.0, 1.0))
     }
 
     pub(super) fn per_cost(&self, measure: &Measure, now: Time) -> f64 {
@@ -167,6 +180,9 @@ impl Watched {
         }
         if self.is_wanted {
             return Outlook::Wanted;
+        }
+        if !self.terms.wants_changes {
+            return Outlook::Asleep(Time::from_micros(i64::MAX));
         }
         let (Some(last), Some(overdue_at)) = (self.last_look, self.overdue_at()) else { return Outlook::New };
         if overdue_at <= now {

@@ -3,6 +3,7 @@
 mod audit; // books of its own, to judge what is chosen
 mod collected; // value against the plain watch
 mod examples; // fairness, prices, holds, explanations: cases with a point
+mod intervals; // needs that span sources
 mod laws; // random inputs
 mod planned; // the watch that goes by plans
 
@@ -33,6 +34,7 @@ fn terms(host: u32) -> Terms {
         cost: 1.0,
         shortest_gap: Duration::from_secs(10),
         longest_gap: Duration::from_hours(24),
+        wants_changes: true,
     }
 }
 

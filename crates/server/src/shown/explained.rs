@@ -137,6 +137,7 @@ const fn sentence(reason: Reason) -> &'static str {
         Reason::New => "it has never been seen",
         Reason::Overdue => "it has not been looked at for as long as its terms allow",
         Reason::Wanted => "someone asked for it",
+        Reason::Interval => "it captures intervals that needs are waiting for",
         Reason::Planned => "the plan has a look at it for this time, or is made anew then",
     }
 }

@@ -99,6 +99,24 @@ fn marginal_captures_more_than_the_papers_policies() {
     }
 }
 
+/// The scheduler of the service, which plans by the same rules: nearly as much as `marginal`, and never less than the best of the papers'
+/// policies.
+#[test]
+fn the_live_scheduler_captures_what_marginal_captures() {
+    let live = Choice { name: PolicyName::Live, preemption: Preemptive };
+    let reference = results("fixtures/cei/reference.json");
+    for (name, row) in reference.as_object().unwrap() {
+        let path = path(&format!("fixtures/cei/{name}.csv.gz"));
+        let workload = IntervalsFile::open(&path, 1000).unwrap().workload;
+        let captured = captured(&workload, live, 1000, row["budget"].as_f64().unwrap());
+        let marginal = MARGINAL_CAPTURES.iter().find(|(own, _)| own == name).unwrap().1;
+        let best = PAPERS_POLICIES.into_iter().map(|(name, _)| row[name].as_u64().unwrap()).max().unwrap();
+        println!("{name}: live {captured}, marginal {marginal}, the best of the papers' {best}");
+        assert!(captured as f64 >= 0.97 * marginal as f64, "{name}: {captured} of {marginal}");
+        assert!(captured >= best, "{name}: {captured}, the best of the papers' {best}");
+    }
+}
+
 #[test]
 fn wic_earns_what_the_reference_earns() {
     let rows = results("fixtures/wic/reference.json");

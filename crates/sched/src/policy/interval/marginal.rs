@@ -28,6 +28,7 @@ mod admission;
 mod books;
 mod calendar;
 mod coverage;
+mod driven;
 mod events;
 mod jobs;
 mod learn;
@@ -45,17 +46,18 @@ mod worth;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use dunlin_core::{Allowance, Budget, Chronon, Costs, Observation, Outcome, SourceIdx};
+use dunlin_core::{Allowance, Budget, Cei, Chronon, Costs, Observation, Outcome, SourceIdx};
 
 use super::super::{Arrival, Policy};
-use books::{Books, Reference};
+use books::Books;
 use learn::{Company, Price, Risk};
 use number::ROUNDING;
-use slots::HeapSlots;
 use timetable::Timetable;
 
+pub(crate) use books::Reference;
 pub(crate) use jobs::Jobs;
-pub(crate) use slots::{Slots, Summary};
+pub(crate) use run::Pick;
+pub(crate) use slots::{HeapSlots, Slots, Summary};
 pub(crate) use spares::{Spare, Spares};
 
 /// The marginal policy.
@@ -106,6 +108,15 @@ pub(crate) struct Planner<S, L> {
     /// Sources chosen in the present chronon, until what came of it has been settled.
     chosen: Vec<SourceIdx>,
     is_settled: bool,
+    /// What was learned in the present chronon about waiting: the risk of it, and whether that was learned yet.
+    risk_of_waiting: f64,
+    has_learned: bool,
+    /// What a unit of budget is worth to others who share it.
+    floor: f64,
+    /// What a probe of each source is worth to others, by source.
+    side_worth: Vec<SideWorth>,
+    /// What became of needs, until it is asked for.
+    settled: Vec<Settled>,
     /// The first weight above 0, in which all are measured. A billionth of it counts as nothing.
     unit: Option<f64>,
 }
@@ -115,6 +126,25 @@ const FEW: usize = 1_024;
 
 /// Heavier needs than this, in units of the first one's weight, would only overflow sums.
 const HEAVIEST: f64 = 1e30;
+
+/// What a probe of a source is worth besides the intervals that it captures.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct SideWorth {
+    pub(crate) worth: f64,
+    /// How much of it a chronon of waiting loses.
+    pub(crate) loss: f64,
+}
+
+/// What became of a need.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Settled {
+    /// One of its intervals is captured: that in this position.
+    Interval { cei: u64, line: u32 },
+    /// As many as it needs are captured.
+    Captured { cei: u64 },
+    /// It can no longer be captured.
+    Lost { cei: u64 },
+}
 
 impl<S: Slots, L: Spares> Planner<S, L> {
     pub(crate) fn new(budget: &Budget, costs: Costs) -> Self {
@@ -134,8 +164,23 @@ impl<S: Slots, L: Spares> Planner<S, L> {
             ending: Vec::new(),
             chosen: Vec::new(),
             is_settled: true,
+            risk_of_waiting: 0.0,
+            has_learned: false,
+            floor: 0.0,
+            side_worth: Vec::new(),
+            settled: Vec::new(),
             unit: None,
         }
+    }
+
+    /// Takes in a need, to be planned at `now`; its record, unless too much of it is over already.
+    pub(crate) fn admit(&mut self, now: u32, id: u64, cei: &Cei<'_>) -> Option<u32> {
+        if self.unit.is_none() && cei.weight > 0.0 {
+            self.unit = Some(cei.weight);
+        }
+        let weight = self.unit.map_or(0.0, |unit| (cei.weight / unit).min(HEAVIEST));
+        self.price.note_need(weight, cei.need);
+        self.books.admit(now, id, cei, weight)
     }
 
     /// Plans the CEIs whose situation changed, then as many of the best spares as there are probes.
@@ -192,16 +237,12 @@ impl<S: Slots, L: Spares> Policy for Planner<S, L> {
     fn arrive(&mut self, now: Chronon, arrival: Arrival<'_>) {
         let Arrival::Cei(cei) = arrival else { return };
         self.settle();
-        if self.unit.is_none() && cei.weight > 0.0 {
-            self.unit = Some(cei.weight);
-        }
-        let weight = self.unit.map_or(0.0, |unit| (cei.weight / unit).min(HEAVIEST));
-        self.price.note_need(weight, cei.need);
-        self.books.admit(now.get().max(self.now.saturating_add(1)), &cei, weight);
+        self.admit(now.get().max(self.now.saturating_add(1)), 0, &cei);
     }
 
     fn choose(&mut self, now: Chronon, allowance: &mut Allowance, chosen: &mut Vec<SourceIdx>) {
         self.settle();
+        self.settled.clear();
         self.begin(now.get());
         self.plan((allowance.left() + ROUNDING).floor());
         self.run(allowance, chosen);

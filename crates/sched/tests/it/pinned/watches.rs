@@ -145,6 +145,7 @@ impl Life<'_> {
             cost: self.world.costs[own % self.world.costs.len()],
             shortest_gap: Duration::from_secs(5 + u64::from(source % 4) * 10),
             longest_gap: Duration::from_secs(if source.is_multiple_of(8) { 900 } else { 40_000 }),
+            wants_changes: true,
         }
     }
 

@@ -124,6 +124,8 @@ impl Audit {
                     audited.is_wanted = true;
                 }
             }
+            // Needs bend no rule.
+            Input::CeiArrived { .. } | Input::CeiExtended { .. } | Input::CeiWithdrawn { .. } => {}
         }
     }
 
@@ -166,6 +168,7 @@ impl Audit {
                 Reason::Worth => choice.value >= choice.price * audited.terms.cost * 0.999_999,
                 Reason::Spare => audited.last_look.is_some(),
                 Reason::Planned => audited.last_look.is_some() && choice.value > 0.0,
+                Reason::Interval => choice.value > 0.0,
             };
             if !is_right {
                 return Err(format!("{choice:?} has the wrong reason at {now:?}"));

@@ -140,6 +140,7 @@ impl World {
                     cost: 1.0,
                     shortest_gap: Duration::from_secs(5),
                     longest_gap: Duration::from_hours(3),
+                    wants_changes: true,
                 };
                 Truth { terms, rate, last: at(0), next_change: at(0).plus(gap(rng, rate)) }
             })

@@ -7,7 +7,9 @@ use dunlin_core::{SourceIdx, Time};
 use dunlin_sched::model::{Model, Prior, Seen};
 use dunlin_sched::value::ValueModel;
 use dunlin_sched::watch::journal::{Journaled, replay};
-use dunlin_sched::watch::{HostIdx, HostTerms, Input, Pace, Settings, Strategy as Deciding, Terms};
+use dunlin_sched::watch::{
+    CeiId, HostIdx, HostTerms, Input, Interval, Pace, Settings, Strategy as Deciding, Terms,
+};
 use proptest::prelude::*;
 
 use super::audit::Audit;
@@ -46,8 +48,30 @@ fn terms(costs: &'static [f64]) -> impl Strategy<Value = Terms> {
             cost,
             shortest_gap: Duration::from_secs(shortest),
             longest_gap: Duration::from_secs(longest),
+            wants_changes: true,
         },
     )
+}
+
+fn intervals() -> impl Strategy<Value = Vec<Interval>> {
+    let interval = (0..SOURCES + 2, -20i64..300, -1i64..60).prop_map(|(source, start, length)| Interval {
+        source: SourceIdx(source),
+        start: at(start),
+        finish: at(start + length),
+    });
+    prop::collection::vec(interval, 0..4)
+}
+
+fn cei() -> impl Strategy<Value = Input> {
+    let weight = prop_oneof![Just(0.0), 0.01..10.0f64, Just(1e9), Just(f64::NAN)];
+    let id = (0..6u64).prop_map(CeiId);
+    prop_oneof![
+        6 => (id.clone(), intervals(), 0..4u32, weight)
+            .prop_map(|(cei, intervals, need, weight)| Input::CeiArrived { cei, intervals, need, weight }),
+        2 => (id.clone(), intervals(), 0..3u32)
+            .prop_map(|(cei, intervals, need)| Input::CeiExtended { cei, intervals, need }),
+        1 => id.prop_map(|cei| Input::CeiWithdrawn { cei }),
+    ]
 }
 
 fn input(costs: &'static [f64]) -> impl Strategy<Value = Input> {
@@ -74,6 +98,7 @@ fn ops(costs: &'static [f64]) -> impl Strategy<Value = Vec<Op>> {
             .prop_map(|(micros, room)| Op::Choose { after: Duration::from_micros(micros), room }),
         4 => Just(Op::Choose { after: CHRONON, room: u32::MAX }),
         4 => input(costs).prop_map(Op::Tell),
+        2 => cei().prop_map(Op::Tell),
         5 => (any::<usize>(), any::<u8>()).prop_map(|(nth, how)| Op::Land(nth, how)),
     ];
     prop::collection::vec(op, 1..250)

@@ -42,7 +42,7 @@ impl<S: Slots, L: Spares> Planner<S, L> {
         let (value, sharers) = self.gather(ei, bid);
         let EiRecord { source, start, finish, cei, .. } = self.books.eis[ei as usize];
         let cost = self.costs.of(source);
-        if value > self.price.get() * cost {
+        if value > self.price() * cost - self.side_worth(source).worth {
             let (start, finish) = sharers.iter().fold((start, finish), |(start, finish), sharer| {
                 (start.max(sharer.start), finish.min(sharer.finish))
             });

@@ -19,6 +19,8 @@ pub(crate) const NONE: u32 = u32::MAX;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
     Open,
+    /// A probe that began within it is under way.
+    Probing,
     Captured,
     Gone,
 }
@@ -53,6 +55,8 @@ pub(crate) struct CeiRecord {
     /// The chronon in which it was first planned.
     pub(crate) release: u32,
     serial: u32,
+    /// The number that its owner knows it by.
+    pub(crate) id: u64,
     pub(crate) is_live: bool,
     is_queued: bool,
 }
@@ -102,10 +106,10 @@ const FEW: usize = 1_024;
 
 impl Books {
     /// Takes in a CEI that is to be planned at `now`, unless too much of it is over already.
-    pub(crate) fn admit(&mut self, now: u32, cei: &Cei<'_>, weight: f64) {
+    pub(crate) fn admit(&mut self, now: u32, id: u64, cei: &Cei<'_>, weight: f64) -> Option<u32> {
         let n_open = cei.intervals.iter().filter(|interval| interval.finish().get() >= now).count();
         if n_open < cei.need as usize {
-            return;
+            return None;
         }
         let len = cei.intervals.len() as u32;
         let first = self.free_runs.get_mut(&len).and_then(Vec::pop).unwrap_or(self.eis.len() as u32);
@@ -119,6 +123,7 @@ impl Books {
             outlay: 0.0,
             release: now,
             serial: self.last_serial,
+            id,
             is_live: true,
             is_queued: false,
         };
@@ -143,6 +148,7 @@ impl Books {
         }
         self.enqueue(idx);
         self.sweep();
+        Some(idx)
     }
 
     fn open(&mut self, now: u32, at: u32) {
@@ -161,6 +167,11 @@ impl Books {
             self.sources[source.index()].n_upcoming += 1;
             self.starting.file(start, (reference, source));
         }
+    }
+
+    /// The position of an interval among those of its CEI.
+    pub(crate) fn line_of(&self, ei: u32) -> u32 {
+        ei - self.cei_of(ei).first
     }
 
     /// The intervals of a CEI.
@@ -182,8 +193,14 @@ impl Books {
         self.is_open(ei) && self.eis[ei as usize].job == NONE
     }
 
-    pub(crate) fn count_open(&self, cei: u32) -> usize {
-        self.members(cei).filter(|&ei| self.is_open(ei)).count()
+    /// Whether it is captured if the probe under way succeeds.
+    pub(crate) fn is_probing(&self, ei: u32) -> bool {
+        self.eis[ei as usize].state == State::Probing
+    }
+
+    /// How many intervals of a CEI can still be captured.
+    pub(crate) fn count_possible(&self, cei: u32) -> usize {
+        self.members(cei).filter(|&ei| self.is_open(ei) || self.is_probing(ei)).count()
     }
 
     /// The open intervals on a source, in the order in which they became known.
@@ -199,6 +216,11 @@ impl Books {
     /// Whether the interval that `reference` was made for is still open.
     pub(crate) fn is_still_open(&self, reference: Reference) -> bool {
         self.is_open(reference.record) && self.cei_of(reference.record).serial == reference.serial
+    }
+
+    /// Whether the interval that `reference` was made for still waits for the probe under way.
+    pub(crate) fn is_still_probing(&self, reference: Reference) -> bool {
+        self.is_probing(reference.record) && self.cei_of(reference.record).serial == reference.serial
     }
 
     /// Whether the interval that `reference` was made for is still open and no job covers it.

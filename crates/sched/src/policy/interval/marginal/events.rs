@@ -2,11 +2,11 @@
 
 use dunlin_core::SourceIdx;
 
-use super::Planner;
 use super::books::{NONE, Reference, State};
 use super::jobs::Job;
 use super::slots::Slots;
 use super::spares::Spares;
+use super::{Planner, Settled};
 
 impl<S: Slots, L: Spares> Planner<S, L> {
     /// Ends the chronon before: what was probed and not read is left out again, and the price learns.
@@ -33,9 +33,14 @@ impl<S: Slots, L: Spares> Planner<S, L> {
         if now > self.now.saturating_add(1) {
             let past = |&(_, _, at): &(u32, &Job, u32)| at < now;
             let late: Vec<u32> = self.timetable.jobs.placed().filter(past).map(|(job, ..)| job).collect();
-            late.into_iter().for_each(|job| self.dissolve(job));
+            for job in late {
+                for &ei in &self.timetable.jobs.get(job).eis {
+                    self.books.enqueue(self.books.eis[ei as usize].cei);
+                }
+                self.dissolve(job);
+            }
         }
-        self.now = now;
+        (self.now, self.has_learned) = (now, false);
         self.timetable.advance(now);
         let ended = std::mem::take(&mut self.ending);
         ended.into_iter().for_each(|ei| self.give_up(ei));
@@ -63,9 +68,15 @@ impl<S: Slots, L: Spares> Planner<S, L> {
         self.tidy();
     }
 
-    /// A probe has read `source`: its jobs have run, and every interval that has begun there is captured.
+    /// A probe has read `source`: every interval that has begun there is captured.
     pub(super) fn capture(&mut self, source: SourceIdx) {
-        let Some(record) = self.books.sources.get(source.index()) else { return };
+        let begun = self.launch(source);
+        self.succeed(&begun);
+    }
+
+    /// A probe of `source` begins: its jobs have run, and every interval that has begun there waits for the outcome.
+    pub(crate) fn launch(&mut self, source: SourceIdx) -> Vec<Reference> {
+        let Some(record) = self.books.sources.get(source.index()) else { return Vec::new() };
         for job in record.jobs.clone() {
             let own = self.timetable.jobs.get_mut(job);
             if own.start <= self.now {
@@ -75,20 +86,34 @@ impl<S: Slots, L: Spares> Planner<S, L> {
                 self.dissolve(job);
             }
         }
+        let mut begun = Vec::new();
         for ei in self.books.take_list(source) {
-            if !self.books.is_open(ei) {
-                continue;
-            }
             if self.books.eis[ei as usize].start > self.now {
                 self.books.list(ei);
+            } else {
+                self.books.eis[ei as usize].state = State::Probing;
+                begun.push(self.books.reference(ei));
+            }
+        }
+        begun
+    }
+
+    /// The probe that these intervals waited for has succeeded, whether or not they have ended meanwhile.
+    pub(crate) fn succeed(&mut self, begun: &[Reference]) {
+        for &reference in begun {
+            if !self.books.is_still_probing(reference) {
                 continue;
             }
+            let ei = reference.record;
             self.books.close(ei, State::Captured);
             self.uncover(ei);
             let idx = self.books.eis[ei as usize].cei;
+            let line = self.books.line_of(ei);
             let cei = &mut self.books.ceis[idx as usize];
             cei.left -= 1;
+            self.settled.push(Settled::Interval { cei: cei.id, line });
             if cei.left == 0 {
+                self.settled.push(Settled::Captured { cei: cei.id });
                 self.price.note_captured(cei.weight, f64::from(cei.outlay));
                 self.retire(idx);
             } else {
@@ -98,27 +123,48 @@ impl<S: Slots, L: Spares> Planner<S, L> {
         }
     }
 
+    /// The probe that these intervals waited for has failed: those that have not ended are open again.
+    pub(crate) fn fail(&mut self, begun: &[Reference]) {
+        for &reference in begun {
+            if !self.books.is_still_probing(reference) {
+                continue;
+            }
+            let ei = reference.record;
+            if self.books.eis[ei as usize].finish >= self.now {
+                self.books.eis[ei as usize].state = State::Open;
+                self.books.list(ei);
+                self.books.enqueue(self.books.eis[ei as usize].cei);
+            } else {
+                self.end(ei);
+            }
+        }
+        self.tidy();
+    }
+
     /// An interval has ended; its CEI may be lost with it.
     fn give_up(&mut self, reference: Reference) {
-        if !self.books.is_still_open(reference) {
-            return;
+        if self.books.is_still_open(reference) {
+            self.end(reference.record);
         }
-        let ei = reference.record;
+    }
+
+    fn end(&mut self, ei: u32) {
         self.books.close(ei, State::Gone);
         self.uncover(ei);
         let idx = self.books.eis[ei as usize].cei;
         let cei = &self.books.ceis[idx as usize];
-        if self.books.count_open(idx) < cei.left as usize {
+        if self.books.count_possible(idx) < cei.left as usize {
+            self.settled.push(Settled::Lost { cei: cei.id });
             self.price.note_lost(cei.weight, f64::from(cei.outlay));
             self.retire(idx);
         }
     }
 
-    /// A CEI is captured or lost.
-    fn retire(&mut self, cei: u32) {
+    /// A CEI is captured, lost or withdrawn.
+    pub(super) fn retire(&mut self, cei: u32) {
         self.books.ceis[cei as usize].is_live = false;
         for ei in self.books.members(cei) {
-            if self.books.is_open(ei) {
+            if self.books.is_open(ei) || self.books.is_probing(ei) {
                 self.books.close(ei, State::Gone);
                 self.uncover(ei);
             }

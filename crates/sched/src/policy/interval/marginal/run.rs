@@ -9,20 +9,32 @@ use super::number::{Number, ROUNDING};
 use super::run_order::{Candidate, run_order};
 use super::slots::Slots;
 use super::spares::Spares;
-use super::worth::LOOK;
+
+/// A job to run now.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pick {
+    pub(crate) job: u32,
+    pub(crate) source: SourceIdx,
+}
 
 impl<S: Slots, L: Spares> Planner<S, L> {
     /// Runs the jobs whose postponement would lose most, moves on those that were planned for now and passed
     /// over, and gives what is left to the spares.
     pub(super) fn run(&mut self, allowance: &mut Allowance, chosen: &mut Vec<SourceIdx>) {
-        let now = self.now;
-        for job in self.choose_jobs(allowance.clone()) {
+        for Pick { job, source } in self.picks(allowance.clone(), |_| true) {
             self.timetable.unplace(job);
-            let source = self.timetable.jobs.get(job).source;
             if !self.probe(source, allowance, chosen) {
                 self.dissolve(job);
             }
         }
+        self.postpone();
+        self.note_idle(allowance.left());
+        self.run_spares(allowance, chosen);
+    }
+
+    /// Moves on the jobs that were planned for now and have not run.
+    pub(crate) fn postpone(&mut self) {
+        let now = self.now;
         while self.timetable.summary(now).n_jobs > 0 {
             let (_, job) = self.timetable.summary(now).latest;
             self.timetable.unplace(job);
@@ -34,15 +46,16 @@ impl<S: Slots, L: Spares> Planner<S, L> {
             }
         }
         self.tidy();
-        let least = self.costs.least();
-        self.price.note_idle(((allowance.left() + ROUNDING) / least).floor().max(0.0) * least);
-        self.run_spares(allowance, chosen);
     }
 
-    /// The jobs to run. What was planned together fits together; where costs differ it goes first, because
+    /// The jobs to run, of those whose source is free. What was planned together fits together; where costs differ it goes first, because
     /// others might leave a rest that is no use to anybody.
-    fn choose_jobs(&mut self, mut allowance: Allowance) -> Vec<u32> {
-        let candidates = self.candidates();
+    pub(crate) fn picks(
+        &mut self,
+        mut allowance: Allowance,
+        is_free: impl FnMut(SourceIdx) -> bool,
+    ) -> Vec<Pick> {
+        let candidates = self.candidates(is_free);
         let (now, jobs, supply) = (self.now, &self.timetable.jobs, &self.timetable.supply);
         let goes_first =
             |candidate: &Candidate| !self.has_uniform_costs && jobs.get(candidate.job).at == Some(now);
@@ -54,28 +67,33 @@ impl<S: Slots, L: Spares> Planner<S, L> {
         };
         let mut running = choose(first);
         running.append(&mut choose(others));
-        running
+        running.into_iter().map(|job| Pick { job, source: jobs.get(job).source }).collect()
     }
 
-    /// The jobs that can run now. Not running one risks its loss to newcomers with earlier deadlines; but
+    /// The jobs that can run now, if their source is free. Not running one risks its loss to newcomers with earlier deadlines; but
     /// meanwhile others may join it and share its price.
-    fn candidates(&mut self) -> Vec<Candidate> {
-        let (now, price) = (self.now, self.price.get());
+    fn candidates(&mut self, mut is_free: impl FnMut(SourceIdx) -> bool) -> Vec<Candidate> {
+        let (now, price) = (self.now, self.price());
         let runnable = self.timetable.slots.runnable(&self.timetable.jobs, now);
         let jobs = &self.timetable.jobs;
         let chronons_left = |job: u32| jobs.get(job).finish - now;
-        let risk =
-            self.risk.learn(self.timetable.supply.grant(now), runnable.iter().map(|&job| chronons_left(job)));
         let outlooks: Vec<_> = runnable.iter().map(|&job| self.outlook(job)).collect();
-        self.company.note_waiting(outlooks.iter().copied());
+        if !std::mem::replace(&mut self.has_learned, true) {
+            let left = runnable.iter().map(|&job| chronons_left(job));
+            self.risk_of_waiting = self.risk.learn(self.timetable.supply.grant(now), left);
+            self.company.note_waiting(outlooks.iter().copied());
+        }
+        let risk = self.risk_of_waiting;
         let candidate = |(job, outlook)| {
             let record = jobs.get(job);
             let gain = record.density() - price;
             let chance = self.company.chance(outlook, chronons_left(job));
-            let loss = risk * gain - (1.0 - risk) * price * chance;
+            let side_loss = self.side_worth(record.source).loss / record.cost;
+            let loss = side_loss + risk * gain - (1.0 - risk) * price * chance;
             Candidate { deadline: record.finish, job, cost: record.cost, gain, loss }
         };
-        runnable.into_iter().zip(outlooks).map(candidate).collect()
+        let waiting = runnable.into_iter().zip(outlooks);
+        waiting.filter(|&(job, _)| is_free(jobs.get(job).source)).map(candidate).collect()
     }
 
     fn run_spares(&mut self, allowance: &mut Allowance, chosen: &mut Vec<SourceIdx>) {
@@ -88,9 +106,7 @@ impl<S: Slots, L: Spares> Planner<S, L> {
             {
                 continue;
             }
-            let has_begun = |&ei: &u32| self.books.eis[ei as usize].start <= self.now;
-            let open = self.books.open_on(source).take(LOOK).filter(has_begun);
-            let value = open.map(|ei| self.bid(ei)).sum::<f64>();
+            let value = self.worth_now(source);
             let density = value / self.costs.of(source);
             if value <= ROUNDING {
                 continue;

@@ -44,10 +44,23 @@ impl Supply {
         }
     }
 
+    /// Another budget from `now` on.
+    pub(crate) fn set_budget(&mut self, budget: &Budget, now: u32) {
+        let (granted, n_seen) = (self.mean(), self.n_seen.min(1));
+        *self = Self { granted, n_seen, ..Self::new(budget) };
+        if now > 0 {
+            self.plan_ahead(now);
+        }
+    }
+
     /// Makes `now` the present chronon.
     pub(crate) fn advance(&mut self, now: u32) {
         self.granted += self.grant(now);
         self.n_seen = self.n_seen.saturating_add(1);
+        self.plan_ahead(now);
+    }
+
+    fn plan_ahead(&mut self, now: u32) {
         let end = now.saturating_add(REACH - 1);
         let first = self.end.map_or(now, |end| end.saturating_add(1).max(now));
         if self.end.is_some_and(|known| known >= end) {

@@ -36,6 +36,11 @@ impl<S: Slots> Timetable<S> {
         self.slots.advance(now);
     }
 
+    /// Another budget from `now` on. Jobs keep their places: what no longer fits moves on when its chronon comes.
+    pub(crate) fn set_budget(&mut self, budget: &Budget, now: u32) {
+        self.supply.set_budget(budget, now);
+    }
+
     pub(crate) fn summary(&self, at: u32) -> Summary {
         self.slots.summary(&self.jobs, at)
     }

@@ -1,10 +1,12 @@
 //! What things are worth: the cost of an interval, its bid, and the value of a job.
 
-use super::Planner;
+use dunlin_core::SourceIdx;
+
 use super::books::NONE;
 use super::number::ROUNDING;
 use super::slots::Slots;
 use super::spares::Spares;
+use super::{Planner, SideWorth};
 
 /// At most this many intervals of a source are looked at when one of them is valued, and jobs of more keep
 /// a running sum. Only a bound on the work.
@@ -14,6 +16,16 @@ pub(super) const LOOK: usize = 64;
 const LARGE: usize = 16;
 
 impl<S: Slots, L: Spares> Planner<S, L> {
+    /// The worth of one unit of budget: to other intervals, or to others who share the budget.
+    pub(super) fn price(&self) -> f64 {
+        self.price.get().max(self.floor)
+    }
+
+    /// What a probe of `source` is worth to others.
+    pub(super) fn side_worth(&self, source: SourceIdx) -> SideWorth {
+        self.side_worth.get(source.index()).copied().unwrap_or_default()
+    }
+
     /// How many intervals share the probe of `ei`: those of its job, or the open ones on its source that
     /// overlap it.
     pub(super) fn sharers(&self, ei: u32) -> f64 {
@@ -33,7 +45,10 @@ impl<S: Slots, L: Spares> Planner<S, L> {
     /// valuable job there; and where no chronon can ever pay for its probe, no price is enough.
     fn cost(&self, ei: u32) -> f64 {
         let own = &self.books.eis[ei as usize];
-        let mut price = self.price.get();
+        if self.books.is_probing(ei) {
+            return 0.0;
+        }
+        let mut price = self.price();
         let probe = self.costs.of(own.source);
         let (from, end) = (own.start.max(self.now), self.timetable.supply.end());
         if own.job == NONE && from <= end {
@@ -50,7 +65,7 @@ impl<S: Slots, L: Spares> Planner<S, L> {
             }
             price = price.max(least);
         }
-        price * probe / self.sharers(ei)
+        (price * probe - self.side_worth(own.source).worth).max(0.0) / self.sharers(ei)
     }
 
     /// What capturing `ei` for nothing would add: the weight of its CEI less the costs of the cheapest others
@@ -59,8 +74,9 @@ impl<S: Slots, L: Spares> Planner<S, L> {
         let cei = self.books.eis[ei as usize].cei;
         let (left, weight) =
             (self.books.ceis[cei as usize].left as usize, self.books.ceis[cei as usize].weight);
-        let others = self.books.members(cei).filter(|&other| other != ei && self.books.is_open(other));
-        if self.books.count_open(cei) == left {
+        let is_possible = |other: u32| self.books.is_open(other) || self.books.is_probing(other);
+        let others = self.books.members(cei).filter(|&other| other != ei && is_possible(other));
+        if self.books.count_possible(cei) == left {
             return (weight - others.map(|other| self.cost(other)).sum::<f64>()).max(0.0);
         }
         let mut costs: Vec<f64> = others.map(|other| self.cost(other)).collect();
@@ -75,7 +91,7 @@ impl<S: Slots, L: Spares> Planner<S, L> {
         let mut by_cost: Vec<(f64, u32)> = self
             .books
             .members(cei)
-            .filter(|&ei| self.books.is_open(ei))
+            .filter(|&ei| self.books.is_open(ei) || self.books.is_probing(ei))
             .map(|ei| (self.cost(ei), ei))
             .collect();
         by_cost.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));

@@ -1,0 +1,151 @@
+//! The plan as a part of the scheduler, which decides itself when a probe begins and learns later what came of it.
+
+use std::cmp::Reverse;
+
+use dunlin_core::{Allowance, Budget, Costs, SourceIdx};
+
+use super::books::State;
+use super::number::{Number, ROUNDING};
+use super::slots::Slots;
+use super::spares::Spares;
+use super::worth::LOOK;
+use super::{Pick, Planner, Reference, Settled, SideWorth};
+
+impl<S: Slots, L: Spares> Planner<S, L> {
+    /// Goes to the chronon `now`, if it is not there yet, and plans what is to be planned. `n_probes` is what can be spent
+    /// in it, and `floor` what a unit of budget is worth to others.
+    pub(crate) fn go_to(&mut self, now: u32, n_probes: f64, floor: f64) {
+        self.floor = self.unit.map_or(0.0, |unit| floor / unit);
+        if now > self.now {
+            self.price.learn(self.timetable.supply.mean());
+            self.begin(now);
+        }
+        self.plan(n_probes);
+    }
+
+    /// The jobs to run now, taken out of the plan; one that does not run is to be put back.
+    pub(crate) fn take_picks(
+        &mut self,
+        allowance: Allowance,
+        is_free: impl FnMut(SourceIdx) -> bool,
+    ) -> Vec<Pick> {
+        let picks = self.picks(allowance, is_free);
+        for pick in &picks {
+            self.timetable.unplace(pick.job);
+            self.books.sources[pick.source.index()].chosen_at = self.now;
+        }
+        picks
+    }
+
+    /// A job that was to run has not: it gets a place from `step` on, or is given up.
+    pub(crate) fn put_back(&mut self, pick: Pick, step: u32) {
+        let job = self.timetable.jobs.get(pick.job);
+        let is_it = job.source == pick.source && job.at.is_none() && !job.eis.is_empty();
+        if is_it && (job.finish < step || !self.place_or_evict(pick.job, step)) {
+            self.dissolve(pick.job);
+        }
+    }
+
+    /// What the chronon had no use for; to be told once in a chronon.
+    pub(crate) fn note_idle(&mut self, left: f64) {
+        self.price.note_idle(self.idle_part(left));
+    }
+
+    /// What a probe of `source` is worth now besides the intervals that it captures.
+    pub(crate) fn set_side_worth(&mut self, source: SourceIdx, side: SideWorth) {
+        if self.side_worth.len() <= source.index() {
+            self.side_worth.resize(source.index() + 1, SideWorth::default());
+        }
+        let unit = self.unit.unwrap_or(1.0);
+        self.side_worth[source.index()] = SideWorth { worth: side.worth / unit, loss: side.loss / unit };
+    }
+
+    /// Other costs from now on.
+    pub(crate) fn set_costs(&mut self, costs: Costs) {
+        (self.has_uniform_costs, self.costs) = (costs.is_uniform(), costs);
+    }
+
+    /// What the chronon has no use for, in whole probes.
+    fn idle_part(&self, left: f64) -> f64 {
+        let least = self.costs.least();
+        ((left + ROUNDING) / least).floor().max(0.0) * least
+    }
+
+    /// Another budget from now on.
+    pub(crate) fn set_budget(&mut self, budget: &Budget) {
+        self.most_at_once = budget.most_in_one_chronon(u32::MAX).max(1.0);
+        self.timetable.set_budget(budget, self.now);
+    }
+
+    /// A need is no longer wanted.
+    pub(crate) fn withdraw(&mut self, record: u32, id: u64) {
+        let is_it = self.books.ceis.get(record as usize).is_some_and(|cei| cei.is_live && cei.id == id);
+        if is_it {
+            self.retire(record);
+            self.tidy();
+        }
+    }
+
+    /// An interval that has just been admitted is one that a probe under way began within.
+    pub(crate) fn join_probe(&mut self, record: u32, line: u32) -> Option<Reference> {
+        let ei = self.books.members(record).nth(line as usize)?;
+        self.books.close(ei, State::Probing);
+        Some(self.books.reference(ei))
+    }
+
+    /// The number of the need that an interval is part of, and its position there, if it still waits for a probe under way.
+    pub(crate) fn name_of(&self, reference: Reference) -> Option<(u64, u32)> {
+        let is_it = self.books.is_still_probing(reference);
+        is_it.then(|| (self.books.cei_of(reference.record).id, self.books.line_of(reference.record)))
+    }
+
+    /// What became of needs since this was last asked.
+    pub(crate) fn take_settled(&mut self) -> Vec<Settled> {
+        std::mem::take(&mut self.settled)
+    }
+
+    /// The most valuable source of those that the plan has no place for, and what a probe of it is worth per unit of cost.
+    /// Sources that are not free are passed over, a few at the most.
+    pub(crate) fn best_spare(
+        &mut self,
+        mut is_free: impl FnMut(SourceIdx) -> bool,
+    ) -> Option<(SourceIdx, f64)> {
+        let mut passed_over = Vec::new();
+        let mut best = None;
+        while passed_over.len() < LOOK {
+            let Some((Number(old), Reverse(reference))) = self.spares.pop() else { break };
+            let source = self.books.eis[reference.record as usize].source;
+            if !self.books.is_still_left_out(reference) {
+                continue;
+            }
+            let density = self.worth_now(source) / self.costs.of(source);
+            let spare = (Number(density), Reverse(reference));
+            if density <= ROUNDING {
+                continue;
+            }
+            if density < old - ROUNDING {
+                self.spares.push(spare);
+            } else if is_free(source) {
+                best = Some((source, density));
+                self.spares.push(spare);
+                break;
+            } else {
+                passed_over.push(spare);
+            }
+        }
+        passed_over.into_iter().for_each(|spare| self.spares.push(spare));
+        best.map(|(source, density)| (source, density * self.unit.unwrap_or(1.0)))
+    }
+
+    /// What a probe of `source` would add now, in units of the first weight.
+    pub(super) fn worth_now(&self, source: SourceIdx) -> f64 {
+        let has_begun = |&ei: &u32| self.books.eis[ei as usize].start <= self.now;
+        let open = self.books.open_on(source).take(LOOK).filter(has_begun);
+        open.map(|ei| self.bid(ei)).sum()
+    }
+
+    /// What a probe of `source` would add now.
+    pub(crate) fn worth(&self, source: SourceIdx) -> f64 {
+        self.worth_now(source) * self.unit.unwrap_or(1.0)
+    }
+}
