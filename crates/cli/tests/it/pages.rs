@@ -74,7 +74,7 @@ fn changes_that_were_removed_are_not_passed_over_in_silence() {
     let at = |seconds: i64| Time::from_seconds(1_700_000_000 + seconds);
     let id = store.add_source(NewSource::page("https://news.example/", at(0))).unwrap();
     store.edit_source(id, SourceEdit { paused: Some(Some(at(0))), ..SourceEdit::default() }).unwrap();
-    for n in 1..=6 {
+    for n in 1..=6_i64 {
         let mut capture = Capture::bare(id, ProbeId(n.cast_unsigned()), at(n), Outcome::Changed);
         capture.changes = vec![change(n, capture.at)];
         store.record_capture(capture).unwrap();
