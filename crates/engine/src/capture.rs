@@ -235,7 +235,8 @@ fn moved(fetched: &Fetched) -> Option<String> {
     let is_for_good = |status: u16| matches!(status, 301 | 308);
     let hops = &fetched.hops;
     let has_moved = !hops.is_empty() && hops.iter().all(|hop| is_for_good(hop.status.as_u16()));
-    has_moved.then(|| format!("{MOVED} {} (edit its address)", dunlin_net::ShownUrl::of(&fetched.final_url)))
+    has_moved
+        .then(|| format!("{MOVED} {} (edit its address)", dunlin_net::RedactedUrl::of(&fetched.final_url)))
 }
 
 const MOVED: &str = "moved permanently to";

@@ -24,9 +24,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dunlin_core::Time;
-use dunlin_net::politeness::{PlaceState, PlacedUrl, Politeness};
+use dunlin_net::politeness::{Politeness, ScopeState, ScopedUrl};
 use dunlin_net::robots::RobotsCache;
-use dunlin_net::{Connections, Error as NetError, Fetched, Onward};
+use dunlin_net::{Connections, CrossSiteRedirect, Error as NetError, Fetched};
 use dunlin_sched::model::Seen;
 use dunlin_sched::watch::journal::{Entry, Journaled};
 use dunlin_sched::watch::{self, Choice, HostIdx, Input, Pace};
@@ -64,7 +64,7 @@ pub enum Event {
         /// Which probe.
         probe: ProbeId,
         /// Where to.
-        onward: Box<Onward>,
+        redirect: Box<CrossSiteRedirect>,
     },
     /// The connection that a probe went over was closed before it had an answer; it may ask once more.
     ClosedUnder {
@@ -160,11 +160,11 @@ struct Flight {
     id: SourceId,
     host: HostIdx,
     /// What is asked now, or was asked last.
-    leg: Arc<PlacedUrl>,
+    leg: Arc<ScopedUrl>,
     /// Over which connections; a new one after a kept one was closed under it.
     connections: Connections,
     /// Where it was led, if it was: `leg` is there then, and not where the source is.
-    onward: Option<Box<Onward>>,
+    redirect: Option<Box<CrossSiteRedirect>>,
     /// What to tell the watch once it is written.
     ending: Option<Ending>,
 }
@@ -281,7 +281,7 @@ impl Control {
     /// Takes in what an earlier run remembered of places and sites. What cannot be read is passed over.
     pub fn restore_politeness(&mut self, stored: &[dunlin_store::Politeness]) {
         let read = |place: &dunlin_store::Politeness| {
-            Some((place.scope.clone(), postcard::from_bytes::<PlaceState>(&place.state).ok()?))
+            Some((place.scope.clone(), postcard::from_bytes::<ScopeState>(&place.state).ok()?))
         };
         let (sites, places): (Vec<_>, Vec<_>) = stored.iter().partition(|stored| robots::is_site(stored));
         self.politeness.restore(places.into_iter().filter_map(read));
@@ -303,7 +303,7 @@ impl Control {
             Event::Joined(joining) => joining.into_iter().for_each(|joining| self.join(now, joining)),
             Event::Left(id) => self.leave(now, id),
             Event::Taken(taken) => self.taken(now, taken, commands),
-            Event::LedOn { probe, onward } => self.led_on(now, probe, onward, commands),
+            Event::LedOn { probe, redirect } => self.led_on(now, probe, redirect, commands),
             Event::ClosedUnder { probe } => self.closed_under(now, probe),
             Event::Dropped { probe, reason } => self.dropped(now, probe, &reason),
             Event::Crashed { probe, reason } => self.crashed(now, probe, &reason, commands),

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use dunlin_extract::recipe::{NoiseRules, Recipe};
 use dunlin_extract::{Extractor, Limits};
-use dunlin_net::{Request, ShownUrl};
+use dunlin_net::{RedactedUrl, Request};
 use dunlin_sched::value::{Life, ValueModel};
 use dunlin_store::{NewSource, ProbeBasis, SourceEdit};
 use serde::{Deserialize, Serialize};
@@ -121,7 +121,7 @@ const MAX_HEADER_BYTES: usize = 16 << 10;
 pub fn check(source: &NewSource, settings: &Settings) -> Result<Checked, Error> {
     let checked = understand(source, settings)?;
     let Target { url, .. } = &checked.target;
-    let refused = |refusal| dunlin_net::Error::Refused { url: ShownUrl::of(url), refusal, hops: 0 };
+    let refused = |refusal| dunlin_net::Error::Refused { url: RedactedUrl::of(url), refusal, hops: 0 };
     settings.network.guard.check_url(url).map_err(|refusal| Error::Url(refused(refusal)))?;
     checked.extractor(settings.extraction)?;
     checked.target.request()?;

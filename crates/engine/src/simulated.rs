@@ -256,7 +256,9 @@ impl<W: World> Simulation<W> {
     fn read(&mut self, job: Job, result: Result<Fetched, NetError>) {
         let (probe, at) = (job.probe, self.clock());
         match result {
-            Err(NetError::Elsewhere { onward }) => return self.happen(Event::LedOn { probe, onward }),
+            Err(NetError::CrossSiteRedirect { redirect }) => {
+                return self.happen(Event::LedOn { probe, redirect });
+            }
             Err(NetError::Stale { .. }) => return self.happen(Event::ClosedUnder { probe }),
             _ => {}
         }

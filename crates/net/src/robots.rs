@@ -52,7 +52,7 @@ pub struct Robots {
 
 /// What the groups for one kind of visitor say, all of them together.
 #[derive(Debug, Default)]
-struct Said {
+struct GroupRules {
     is_named: bool,
     rules: Rules,
     crawl_delay: Option<Duration>,
@@ -69,10 +69,10 @@ impl Robots {
         let text = &text[..text.len().min(MAX_BYTES)];
         let is_cut = text.len() == MAX_BYTES && !text.ends_with(b"\n");
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-        let (mut ours, mut everyones) = (Said::default(), Said::default());
+        let (mut ours, mut everyones) = (GroupRules::default(), GroupRules::default());
         let mut sitemaps = Vec::new();
         let mut sitemap_room = MAX_SITEMAP_BYTES;
-        // Whom the group is for, and whether its names still go on.
+        // Which visitors the group is for, and whether its list of names continues.
         let (mut names_us, mut names_everyone, mut in_names) = (false, false, false);
         let mut lines = text.split(|&byte| byte == b'\n' || byte == b'\r').peekable();
         while let Some(line) = lines.next() {
@@ -93,17 +93,17 @@ impl Robots {
                 }
             } else if let Some(rule) = Line::read(key, value) {
                 in_names = false;
-                // Half of what allows may allow more than the whole.
+                // A truncated allow rule may allow more than the whole rule.
                 if is_cut && lines.peek().is_none() && matches!(rule, Line::Path { allows: true, .. }) {
                     continue;
                 }
                 [(names_us, &mut ours), (names_everyone, &mut everyones)]
                     .into_iter()
                     .filter(|(is_meant, _)| *is_meant)
-                    .for_each(|(_, said)| said.take(&rule));
+                    .for_each(|(_, group)| group.take(&rule));
             }
         }
-        let Said { mut rules, crawl_delay, .. } = if ours.is_named { ours } else { everyones };
+        let GroupRules { mut rules, crawl_delay, .. } = if ours.is_named { ours } else { everyones };
         rules.shrink();
         sitemaps.shrink_to_fit();
         Self { rules, crawl_delay, sitemaps }
@@ -153,7 +153,7 @@ impl<'f> Line<'f> {
     }
 }
 
-impl Said {
+impl GroupRules {
     fn take(&mut self, line: &Line<'_>) {
         match *line {
             // An empty pattern is the old way of saying that nothing is meant.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use dunlin_net::ShownUrl;
+use dunlin_net::RedactedUrl;
 use dunlin_server::unit::Unit;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -67,7 +67,8 @@ impl ChangeRecord {
 }
 
 fn shown(url: &str) -> String {
-    url::Url::parse(url).map_or_else(|_| "(not an address)".to_owned(), |url| ShownUrl::of(&url).to_string())
+    url::Url::parse(url)
+        .map_or_else(|_| "(not an address)".to_owned(), |url| RedactedUrl::of(&url).to_string())
 }
 
 /// Headers to send along. Their values are secrets.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use dunlin_core::{Fault, Time};
 use dunlin_net::Connections;
-use dunlin_net::politeness::{self, MayFetch, PlacedUrl};
+use dunlin_net::politeness::{self, MayFetch, ScopedUrl};
 use dunlin_net::robots::RobotsVerdict;
 use dunlin_sched::watch::{Choice, HostIdx, Input};
 use dunlin_store::{Capture, Outcome, ProbeId, SourceId};
@@ -28,7 +28,7 @@ pub(super) enum Permission {
     /// may, which are at another port or scheme.
     Closed(Time),
     /// This robots.txt has to be read first.
-    AskRobots(PlacedUrl),
+    AskRobots(ScopedUrl),
     /// Not before this time, when robots.txt will be asked for again.
     Forbidden(Time),
 }
@@ -82,7 +82,7 @@ impl Control {
         while let Some((until, probe)) = self.delayed.first().copied().filter(|(until, _)| *until <= now) {
             self.delayed.remove(&(until, probe));
             let Some(flight) = self.flights.get(&probe) else { continue };
-            let (leg, is_led) = (Arc::clone(&flight.leg), flight.onward.is_some());
+            let (leg, is_led) = (Arc::clone(&flight.leg), flight.redirect.is_some());
             let has_asked = flight.connections == Connections::New;
             if self.room_is_shut(now) {
                 self.turn_back(now, probe);
@@ -117,7 +117,7 @@ impl Control {
         }
     }
 
-    pub(super) fn permission(&mut self, now: Time, url: &PlacedUrl) -> Permission {
+    pub(super) fn permission(&mut self, now: Time, url: &ScopedUrl) -> Permission {
         let verdict = self.robots.as_ref().map(|robots| robots.verdict(url.url(), now));
         match verdict {
             Some(RobotsVerdict::Unknown { robots_txt }) => return Permission::AskRobots(robots_txt.into()),
@@ -131,7 +131,7 @@ impl Control {
         let MayFetch::NotBefore(until, reason) = self.politeness.may_fetch(url, now) else {
             return Permission::Go;
         };
-        match self.politeness.place_hold(url, now) {
+        match self.politeness.scope_hold(url, now) {
             Some((place_until, _)) => Permission::HostWaits(place_until),
             None if reason == politeness::Reason::Busy => Permission::HostWaits(until),
             None => Permission::Waits(until),
@@ -151,7 +151,7 @@ impl Control {
     }
 
     /// Counts a probe as under way.
-    fn take_off(&mut self, choice: &Choice, id: SourceId, leg: Arc<PlacedUrl>, host: HostIdx) -> ProbeId {
+    fn take_off(&mut self, choice: &Choice, id: SourceId, leg: Arc<ScopedUrl>, host: HostIdx) -> ProbeId {
         let probe = self.new_probe();
         if let Some(source) = self.sources.get_mut(choice.source) {
             source.under_way = Some(probe);
@@ -164,7 +164,7 @@ impl Control {
                 host,
                 leg,
                 connections: Connections::Once,
-                onward: None,
+                redirect: None,
                 ending: None,
             },
         );
@@ -198,7 +198,7 @@ impl Control {
         let Some(flight) = self.flights.get(&probe) else { return };
         self.politeness.started(&flight.leg, now);
         let rules = self.robots.as_ref().and_then(|robots| robots.robots(flight.leg.url()).cloned());
-        let leg = Leg { onward: flight.onward.clone(), rules, connections: flight.connections };
+        let leg = Leg { redirect: flight.redirect.clone(), rules, connections: flight.connections };
         let source = self.sources.get(flight.choice.source);
         let last_look = source.and_then(|source| source.last_look);
         let address = source.and_then(|source| source.address.as_ref()).unwrap_or(&flight.leg);
@@ -225,7 +225,7 @@ impl Control {
     ) {
         let Some(flight) = self.flights.get(&probe) else { return };
         let (index, id, leg) = (flight.choice.source, flight.id, Arc::clone(&flight.leg));
-        let is_led = flight.onward.is_some();
+        let is_led = flight.redirect.is_some();
         let Some(failures) = self.sources.same(index, id).map(|source| source.failures) else {
             self.flights.remove(&probe);
             return;

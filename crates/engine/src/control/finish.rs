@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dunlin_core::{Fault, SourceIdx, Time};
-use dunlin_net::politeness::{self, MayFetch, PlacedUrl};
+use dunlin_net::politeness::{self, MayFetch, ScopedUrl};
 use dunlin_sched::model::{Look, Seen};
 use dunlin_sched::watch::Input;
 use dunlin_store::{Capture, Health, Outcome, ProbeId, Recorded, Repeated, SourceState};
@@ -64,15 +64,15 @@ impl Control {
     /// its own word.
     pub(super) fn leg_ended(&mut self, now: Time, probe: ProbeId, courtesy: politeness::Outcome) {
         let Some(flight) = self.flights.get(&probe) else { return };
-        let (leg, own_host) = (Arc::clone(&flight.leg), flight.onward.is_none().then_some(flight.host));
-        let courtesy = if own_host.is_none() { courtesy.own_word() } else { courtesy };
+        let (leg, own_host) = (Arc::clone(&flight.leg), flight.redirect.is_none().then_some(flight.host));
+        let courtesy = if own_host.is_none() { courtesy.explicit_only() } else { courtesy };
         self.politeness.finished(&leg, courtesy, now);
         let host = own_host.unwrap_or_else(|| self.host_of(now, leg.url()));
         self.hold(now, host, &leg);
     }
 
     /// What a failure means for the next attempt.
-    fn failure(&mut self, now: Time, failure: &Failure, failures: u32, url: &PlacedUrl) -> Ending {
+    fn failure(&mut self, now: Time, failure: &Failure, failures: u32, url: &ScopedUrl) -> Ending {
         self.count_failure(failure.fault);
         let rules = self.settings.politeness;
         if failure.fault == Fault::Ours {
@@ -87,7 +87,7 @@ impl Control {
                 now.plus(doubled(FIRST_REFUSAL, failures, longest))
             }
             Refusal::Passing => match self.politeness.may_fetch(url, now) {
-                MayFetch::NotBefore(until, reason) if reason.is_of_a_failure() => until,
+                MayFetch::NotBefore(until, reason) if reason.is_failure() => until,
                 _ => now.plus(self.own_pause(failures)),
             },
         };
@@ -237,8 +237,8 @@ impl Control {
     }
 
     /// What is to be stored about the places that `url` concerns.
-    pub(super) fn remembered(&self, url: &PlacedUrl) -> Vec<dunlin_store::Politeness> {
-        let stored = |(scope, state): (&str, &politeness::PlaceState)| {
+    pub(super) fn remembered(&self, url: &ScopedUrl) -> Vec<dunlin_store::Politeness> {
+        let stored = |(scope, state): (&str, &politeness::ScopeState)| {
             let state = postcard::to_allocvec(state).ok()?;
             Some(dunlin_store::Politeness { scope: scope.to_owned(), state })
         };

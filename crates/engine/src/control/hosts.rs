@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dunlin_core::Time;
-use dunlin_net::politeness::{self, PlacedUrl};
+use dunlin_net::politeness::{self, ScopedUrl};
 use dunlin_sched::watch::{HostIdx, HostTerms, Input};
 use dunlin_store::ProbeId;
 use url::Url;
@@ -96,8 +96,8 @@ impl Control {
     }
 
     /// Tells the watch until when the place of `url` is to be left alone, if it is.
-    pub(super) fn hold(&mut self, now: Time, host: HostIdx, url: &PlacedUrl) {
-        if let Some((until, _)) = self.politeness.place_hold(url, now) {
+    pub(super) fn hold(&mut self, now: Time, host: HostIdx, url: &ScopedUrl) {
+        if let Some((until, _)) = self.politeness.scope_hold(url, now) {
             self.hold_until(now, host, until);
         }
     }
@@ -112,7 +112,7 @@ impl Control {
     ) -> Vec<dunlin_store::Politeness> {
         let Some(flight) = self.flights.get(&probe).filter(|_| way.len() > 1) else { return Vec::new() };
         let scope = self.settings.politeness.scope;
-        let hops = flight.onward.iter().flat_map(|onward| onward.hops()).map(|hop| &hop.from);
+        let hops = flight.redirect.iter().flat_map(|redirect| redirect.hops()).map(|hop| &hop.from);
         let mut counted: BTreeSet<String> =
             hops.chain([flight.leg.url()]).map(|url| scope.key(url)).collect();
         let mut to_store = Vec::new();
@@ -121,7 +121,7 @@ impl Control {
             if counted.contains(&place) {
                 continue;
             }
-            let address = PlacedUrl::from(url.clone());
+            let address = ScopedUrl::from(url.clone());
             self.politeness.started(&address, now);
             self.politeness.finished(&address, politeness::Outcome::Abandoned, now);
             if let Some(host) = self.hosts.by_place.get(place.as_str()).copied() {

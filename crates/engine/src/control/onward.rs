@@ -6,7 +6,7 @@ use std::sync::Arc;
 use dunlin_core::{Fault, Time};
 use dunlin_net::politeness::Outcome;
 use dunlin_net::robots::Robots;
-use dunlin_net::{Connections, Onward, Request, ShownUrl};
+use dunlin_net::{Connections, CrossSiteRedirect, RedactedUrl, Request};
 use dunlin_store::ProbeId;
 
 use super::begin::{PATIENCE, Permission};
@@ -17,7 +17,7 @@ use crate::capture::Failure;
 #[derive(Debug, Clone, Default)]
 pub struct Leg {
     /// Where the parts before have led, if there were any.
-    pub onward: Option<Box<Onward>>,
+    pub redirect: Option<Box<CrossSiteRedirect>>,
     /// What the site asks of programs, if that is known.
     pub rules: Option<Arc<Robots>>,
     /// How it is sent.
@@ -28,8 +28,8 @@ impl Leg {
     /// The part of a request that it is.
     pub fn of(self, request: Request) -> Request {
         let request = request.within_site(self.rules).over(self.connections);
-        match self.onward {
-            Some(onward) => request.going_on(*onward),
+        match self.redirect {
+            Some(redirect) => request.resuming(*redirect),
             None => request,
         }
     }
@@ -41,13 +41,13 @@ impl Control {
         &mut self,
         now: Time,
         probe: ProbeId,
-        onward: Box<Onward>,
+        redirect: Box<CrossSiteRedirect>,
         commands: &mut Vec<Command>,
     ) {
         self.leg_ended(now, probe, Outcome::Fine);
         let Some(flight) = self.flights.get_mut(&probe) else { return };
-        flight.leg = Arc::new(onward.url().clone().into());
-        flight.onward = Some(onward);
+        flight.leg = Arc::new(redirect.url().clone().into());
+        flight.redirect = Some(redirect);
         if self.room_is_shut(now) {
             self.turn_back(now, probe);
         } else {
@@ -61,7 +61,7 @@ impl Control {
         let Some(flight) = self.flights.get_mut(&probe) else { return };
         flight.connections = Connections::New;
         let leg = Arc::clone(&flight.leg);
-        let free = self.politeness.place_hold(&leg, now).map_or(now, |(until, _)| until);
+        let free = self.politeness.scope_hold(&leg, now).map_or(now, |(until, _)| until);
         self.delayed.insert((free, probe));
     }
 
@@ -89,7 +89,7 @@ impl Control {
                 (Fault::User, "robots.txt of that site forbids it (ask its owner)", until)
             }
         };
-        let failure = Failure::new(fault, format!("it redirects to {}: {why}", ShownUrl::of(url.url())));
+        let failure = Failure::new(fault, format!("it redirects to {}: {why}", RedactedUrl::of(url.url())));
         self.fail_unasked(now, probe, &failure, until, commands);
     }
 }

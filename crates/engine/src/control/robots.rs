@@ -2,9 +2,9 @@
 //! gap. It is no probe; but a probe waits for it, so there are never more of them than the budget grants probes.
 
 use dunlin_core::{Fault, Time};
-use dunlin_net::politeness::{MayFetch, Outcome, PlacedUrl};
+use dunlin_net::politeness::{MayFetch, Outcome, ScopedUrl};
 use dunlin_net::robots::{RobotsVerdict, SiteState};
-use dunlin_net::{Error as NetError, Fetched, ShownUrl};
+use dunlin_net::{Error as NetError, Fetched, RedactedUrl};
 use dunlin_store::ProbeId;
 
 use super::{Command, Control, Write};
@@ -34,7 +34,7 @@ pub(super) fn site_name(site: &str) -> String {
 
 impl Control {
     /// Until when a robots.txt cannot be asked for, if it cannot. One that is on the way can be waited for.
-    pub(super) fn robots_held(&mut self, now: Time, robots_txt: &PlacedUrl) -> Option<Time> {
+    pub(super) fn robots_held(&mut self, now: Time, robots_txt: &ScopedUrl) -> Option<Time> {
         if self.asking_robots.contains_key(robots_txt.url().as_str()) {
             return None;
         }
@@ -49,7 +49,7 @@ impl Control {
         &mut self,
         now: Time,
         probe: ProbeId,
-        robots_txt: &PlacedUrl,
+        robots_txt: &ScopedUrl,
         commands: &mut Vec<Command>,
     ) {
         if let Some(waiting) = self.asking_robots.get_mut(robots_txt.url().as_str()) {
@@ -63,9 +63,9 @@ impl Control {
     }
 
     /// Asking has panicked: the probes that waited for it have crashed.
-    pub(super) fn robots_lost(&mut self, now: Time, placed: &PlacedUrl, commands: &mut Vec<Command>) {
-        self.politeness.finished(placed, Outcome::OurTrouble, now);
-        let until = self.politeness.place_hold(placed, now).map_or(now, |(until, _)| until);
+    pub(super) fn robots_lost(&mut self, now: Time, placed: &ScopedUrl, commands: &mut Vec<Command>) {
+        self.politeness.finished(placed, Outcome::LocalFailure, now);
+        let until = self.politeness.scope_hold(placed, now).map_or(now, |(until, _)| until);
         let failure =
             Failure::new(Fault::Ours, "internal error while asking for robots.txt (please report this)");
         for probe in self.asking_robots.remove(placed.url().as_str()).unwrap_or_default() {
@@ -76,7 +76,7 @@ impl Control {
     pub(super) fn robots_answered(
         &mut self,
         now: Time,
-        placed: &PlacedUrl,
+        placed: &ScopedUrl,
         answer: &Result<Fetched, NetError>,
         commands: &mut Vec<Command>,
     ) {
@@ -84,7 +84,7 @@ impl Control {
         let waiting = self.asking_robots.remove(url.as_str()).unwrap_or_default();
         // Nobody there, or a file that does not work, says nothing about other ports of that host, and is remembered for
         // this origin. What the server asks for itself holds for the whole host.
-        self.politeness.finished(placed, Outcome::of(answer).own_word(), now);
+        self.politeness.finished(placed, Outcome::of(answer).explicit_only(), now);
         match answer {
             Err(error) if error.fault() == Fault::Ours => self.trouble.ours(now, &error.to_string()),
             _ => self.trouble.fine(),
@@ -96,7 +96,7 @@ impl Control {
         let site = robots.to_store(url);
         self.politeness.set_gap(placed, delay);
         self.store_site(placed, site, commands);
-        let free = self.politeness.place_hold(placed, now).map_or(now, |(until, _)| until);
+        let free = self.politeness.scope_hold(placed, now).map_or(now, |(until, _)| until);
         let host = self.host_of(now, url);
         self.hold_until(now, host, free);
         let RobotsVerdict::Unreachable { until } = verdict else {
@@ -114,14 +114,14 @@ impl Control {
             Ok(fetched) => (Fault::Remote, format!("the server answers {}", fetched.status)),
             Err(error) => (error.fault(), error.to_string()),
         };
-        let failure = Failure::new(fault, format!("{} cannot be read: {why}", ShownUrl::of(url)));
+        let failure = Failure::new(fault, format!("{} cannot be read: {why}", RedactedUrl::of(url)));
         for probe in waiting {
             self.fail_unasked(now, probe, &failure, until, commands);
         }
     }
 
     /// Has it stored what a site asks, and until when it is left alone: the next run need not ask it again.
-    fn store_site(&self, placed: &PlacedUrl, site: Option<(String, SiteState)>, commands: &mut Vec<Command>) {
+    fn store_site(&self, placed: &ScopedUrl, site: Option<(String, SiteState)>, commands: &mut Vec<Command>) {
         let mut to_store = self.remembered(placed);
         to_store.extend(site.map(|(site, state)| {
             let written = postcard::to_allocvec(&state).ok().filter(|bytes| bytes.len() <= MAX_STORED);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use dunlin_core::{SourceIdx, Time};
-use dunlin_net::politeness::PlacedUrl;
+use dunlin_net::politeness::ScopedUrl;
 use dunlin_sched::watch::{Input, Terms};
 use dunlin_store::{ProbeId, SourceId, SourceState};
 
@@ -18,7 +18,7 @@ pub(super) struct Source {
     pub(super) id: SourceId,
     /// Nothing when what is stored makes no sense. Parsed, because a probe needs it so, and parsing costs as much as the
     /// rest of a decision.
-    pub(super) address: Option<Arc<PlacedUrl>>,
+    pub(super) address: Option<Arc<ScopedUrl>>,
     pub(super) terms: Option<Terms>,
     pub(super) state: SourceState,
     pub(super) last_look: Option<Time>,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dunlin_core::Time;
-use dunlin_net::politeness::PlacedUrl;
+use dunlin_net::politeness::ScopedUrl;
 use dunlin_sched::model::Model;
 use dunlin_sched::watch::{self, Explanation, Reason};
 use dunlin_store::Source;
@@ -71,14 +71,14 @@ impl Control {
         Some(Turn { others, by: wait.map(|wait| now.plus(wait)) })
     }
 
-    fn held(&mut self, url: &PlacedUrl, now: Time) -> Option<Hold> {
+    fn held(&mut self, url: &ScopedUrl, now: Time) -> Option<Hold> {
         use dunlin_net::robots::RobotsVerdict;
         if let Some(RobotsVerdict::Unreachable { until }) =
             self.robots.as_ref().map(|robots| robots.verdict(url.url(), now))
         {
             return Some(Hold { until, reason: "the site's robots.txt cannot be read".to_owned() });
         }
-        let (until, reason) = self.politeness.place_hold(url, now)?;
+        let (until, reason) = self.politeness.scope_hold(url, now)?;
         Some(Hold { until, reason: reason.to_string() })
     }
 

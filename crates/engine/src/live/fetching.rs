@@ -106,10 +106,10 @@ impl Fetching {
                 return Progress::Done(Event::Taken(Box::new(taken)).into());
             }
         };
-        tracing::debug!(%source, url = %dunlin_net::ShownUrl::of(request.url()), "probe");
+        tracing::debug!(%source, url = %dunlin_net::RedactedUrl::of(request.url()), "probe");
         let answer = match self.client.fetch(request).await {
-            Err(NetError::Elsewhere { onward }) => {
-                return Progress::Done(Event::LedOn { probe, onward }.into());
+            Err(NetError::CrossSiteRedirect { redirect }) => {
+                return Progress::Done(Event::LedOn { probe, redirect }.into());
             }
             Err(NetError::Stale { .. }) => return Progress::Done(Event::ClosedUnder { probe }.into()),
             answer => answer,

@@ -141,7 +141,7 @@ fn a_probe_that_is_led_on_waits_minutes_for_that_host_and_not_hours() {
 
 #[test]
 fn three_failures_of_our_own_in_a_row_make_one_attempt_at_a_time_until_one_works() {
-    let ours = || Courtesy::OurTrouble;
+    let ours = || Courtesy::LocalFailure;
     let mut hand = Hand::new(|settings| settings.robots = RobotsRule::Ignore);
     for id in 1..=9 {
         hand.join(0, id, &format!("http://h{id}.test/"));
@@ -183,7 +183,7 @@ fn a_network_that_stays_down_is_tried_once_a_minute() {
         for asked in hand.tick(second) {
             let id: i64 = asked.strip_prefix("probe ").unwrap().parse().unwrap();
             times.push(second);
-            hand.failed(second, id, Fault::Ours, Courtesy::OurTrouble);
+            hand.failed(second, id, Fault::Ours, Courtesy::LocalFailure);
         }
     }
     let later: Vec<i64> =

@@ -13,7 +13,7 @@ use dunlin_engine::joining::{Joining, Known, Plan};
 use dunlin_engine::memory::LookNote;
 use dunlin_engine::{Pace, Settings};
 use dunlin_net::politeness::Outcome as Courtesy;
-use dunlin_net::{Connections, Fetched, Hop, Onward, StatusCode};
+use dunlin_net::{Connections, CrossSiteRedirect, Fetched, Hop, StatusCode};
 use dunlin_sched::model::{Model, Seen};
 use dunlin_sched::value::{Life, Urgency, ValueModel};
 use dunlin_store::{
@@ -94,7 +94,7 @@ impl Hand {
                     Command::FetchRobots { url } => asked.push(format!("robots {url}")),
                     Command::Probe { errand, leg } => {
                         self.probes.insert(errand.source, errand.probe);
-                        let on = if leg.onward.is_some() { " on" } else { "" };
+                        let on = if leg.redirect.is_some() { " on" } else { "" };
                         let anew = if leg.connections == Connections::New { " anew" } else { "" };
                         asked.push(format!("probe {}{on}{anew}", errand.source));
                     }
@@ -190,8 +190,8 @@ impl Hand {
     /// The probe of a source is led to another site.
     pub(crate) fn led(&mut self, seconds: i64, id: i64, from: &str, to: &str) -> Vec<String> {
         let hop = Hop { status: StatusCode::FOUND, from: Url::parse(from).unwrap() };
-        let onward = Box::new(Onward::new(vec![hop], Url::parse(to).unwrap()));
-        self.happen(seconds, Event::LedOn { probe: self.probes[&SourceId(id)], onward })
+        let redirect = Box::new(CrossSiteRedirect::new(vec![hop], Url::parse(to).unwrap()));
+        self.happen(seconds, Event::LedOn { probe: self.probes[&SourceId(id)], redirect })
     }
 
     pub(crate) fn probe(&self, id: i64) -> ProbeId {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use dunlin_core::Time;
 use dunlin_engine::simulated::{Answered, World};
-use dunlin_net::{Error, Fetched, Hop, Onward, Request, ResolveError};
+use dunlin_net::{CrossSiteRedirect, Error, Fetched, Hop, Request, ResolveError};
 use http::{Response, StatusCode};
 use url::Url;
 
@@ -136,8 +136,8 @@ impl Web {
                     hops.push(Hop { status: StatusCode::SEE_OTHER, from: url.clone() });
                     let target = target.parse().unwrap();
                     if !request.may_follow(url, &target) {
-                        let onward = Box::new(Onward::new(hops, target));
-                        return Err(Error::Elsewhere { onward });
+                        let redirect = Box::new(CrossSiteRedirect::new(hops, target));
+                        return Err(Error::CrossSiteRedirect { redirect });
                     }
                     return Ok(fetched(200, &[], page(0, None), &target, hops));
                 }

@@ -2,7 +2,7 @@
 //! a kind may be used is decided by [`super::Guard`].
 //!
 //! Invariant: what is not in the table and lies in the public ranges is public; for IPv6 everything outside
-//! `2000::/3` is reserved, so that a range handed out in the future is refused until someone has looked at it.
+//! `2000::/3` is reserved, so that a range handed out in the future is refused until it has been reviewed.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -25,7 +25,7 @@ pub enum AddressKind {
     Metadata,
     /// "This host on this network", which many systems take for loopback.
     Unspecified,
-    /// Everybody at once.
+    /// Multicast.
     Broadcast,
     /// A group of machines.
     Multicast,

@@ -1,8 +1,8 @@
-//! The robots.txt files that are known, and until when. Asks no clock and fetches nothing: it says what should be
-//! fetched, and is told what came of it.
+//! The robots.txt files that are known, and until when. Reads no clock and fetches nothing: it says what should be
+//! fetched, and receives the result.
 //!
-//! Invariants: while nothing is known about a site, nothing of it is allowed; and no more bytes are held than
-//! [`MAX_CACHED`], nor more sites than asked for.
+//! Invariants: while nothing is known about a site, nothing of it is allowed; the cache holds at most
+//! [`MAX_CACHED`] bytes, and at most the requested number of sites.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ use crate::fetched::Fetched;
 
 /// The longest that a file is believed without asking again (RFC 9309, 2.4).
 const MAX_AGE: Duration = Duration::from_hours(24);
-/// The shortest, whatever the server's cache headers say; a file that changes by the minute helps nobody.
+/// The shortest, regardless of the server's cache headers: a file that expires every minute is of no use.
 const MIN_AGE: Duration = Duration::from_mins(10);
 /// How soon a site that could not be asked is asked again.
 const RETRY_AGE: Duration = Duration::from_mins(10);
@@ -33,10 +33,10 @@ const KEPT_AFTERWARDS: Duration = Duration::from_hours(7 * 24);
 /// The most bytes that all sites together may hold. Most have few rules, or none.
 pub const MAX_CACHED: usize = 64 << 20;
 
-/// What an entry takes besides its name and its rules, in the map and for the count of who uses it.
+/// What an entry takes besides its name and its rules, in the map and for its reference count.
 const ENTRY_BYTES: usize = size_of::<(String, Entry)>() + 32;
 
-/// Says how the rest of a stored site is written: what was written otherwise is asked for anew.
+/// The format of a stored site; a site in another format is fetched again.
 const FORM: u8 = 0xf1;
 
 /// What a site says about a URL.
@@ -72,7 +72,7 @@ struct Entry {
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct SiteState {
     form: u8,
-    /// Whom the rules were read for.
+    /// The product name that the rules were read for.
     product: String,
     robots: Option<Robots>,
     until: Time,
@@ -104,7 +104,7 @@ impl RobotsCache {
         }
     }
 
-    /// Holds no more than so many bytes.
+    /// Holds at most `max_bytes`.
     #[must_use]
     pub fn holding(mut self, max_bytes: usize) -> Self {
         self.max_bytes = max_bytes;
@@ -195,7 +195,7 @@ impl RobotsCache {
         Some((site.clone(), state))
     }
 
-    /// Takes in what an earlier run has stored. Rules that were read for somebody else are asked for anew.
+    /// Restores what an earlier run stored. Rules that were read for another product are fetched again.
     pub fn restore(&mut self, stored: impl IntoIterator<Item = (String, SiteState)>) {
         for (site, SiteState { form, product, robots, until }) in stored {
             if form == FORM && product == self.product {
@@ -208,7 +208,7 @@ impl RobotsCache {
         }
     }
 
-    /// Drops sites that nobody has asked about for long, and says which need not be stored any more.
+    /// Drops sites that were not needed for long, and returns those that need not be stored any more.
     pub fn forget(&mut self, now: Time) -> Vec<String> {
         let mut gone = std::mem::take(&mut self.displaced);
         gone.retain(|site| !self.entries.contains_key(site));
@@ -223,7 +223,7 @@ impl RobotsCache {
     }
 
     /// Displaces the largest where too many bytes are held, and those that would be asked again soonest where there are
-    /// too many sites. A few more than need be: looking for them takes long.
+    /// too many sites. A few more than necessary, since finding them is slow.
     fn make_room(&mut self, kept: Option<&str>) {
         if self.n_bytes > self.max_bytes {
             let most = self.max_bytes - self.max_bytes / 16;

@@ -188,7 +188,7 @@ async fn a_request_that_is_sent_once_is_not_sent_again_over_another_connection()
     let error = client.fetch(second().over(Connections::Once)).await.unwrap_err();
     assert!(matches!(error, Error::Stale { .. }), "{error}");
     assert_eq!(origin.seen().len(), 2);
-    // A new connection is asked for as such, whatever is kept.
+    // A request for a new connection gets one, even when one is kept.
     fetch(&client, &origin.url("/third")).await.unwrap();
     assert_eq!(client.idle_connections(), 1);
     client.fetch(second().over(Connections::New)).await.unwrap();

@@ -1,5 +1,5 @@
-//! What is known about one place: a host, a domain or a URL. Arithmetic on times only; which place a URL belongs to
-//! is decided above.
+//! What is known about one scope: a host, a domain or a URL. Arithmetic on times only; [`super::scope`] decides which
+//! scope a URL belongs to.
 
 use std::time::Duration;
 
@@ -33,12 +33,12 @@ struct Block {
     reason: Reason,
 }
 
-/// The memory of one place. Store it as it is; requests under way are left out, since they end with the process.
+/// The memory of one scope. Store it as it is; requests in flight are left out, since they end with the process.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct PlaceState {
+pub struct ScopeState {
     #[serde(skip)]
     pub(super) in_flight: u32,
-    /// Whether there is, or was, more to know than when it was last asked; a restart must not lose or revive that.
+    /// Whether it holds, or held, more than the time of the last request; a restart must not lose or revive that.
     #[serde(skip)]
     pub(super) is_worth_storing: bool,
     last_used: Option<Stamp>,
@@ -47,7 +47,7 @@ pub struct PlaceState {
     block: Option<Block>,
 }
 
-impl PlaceState {
+impl ScopeState {
     pub(super) fn use_at(&mut self, now: Time) {
         self.last_used = Some(Stamp(now));
     }
@@ -58,12 +58,12 @@ impl PlaceState {
         self.last_used.map(|last| last.0.plus(gap))
     }
 
-    /// Until when it is left alone, and why.
+    /// Until when no request is allowed, and why.
     pub(super) fn blocked(&self) -> Option<(Time, Reason)> {
         self.block.map(|block| (block.until.0, block.reason))
     }
 
-    /// Forgets failures, unless a pause is still running: what was announced is kept.
+    /// Forgets failures, unless a pause is still running.
     pub(super) fn forgive(&mut self, now: Time) {
         if self.block.is_none_or(|block| block.until.0 <= now) {
             self.n_failures = 0;
@@ -71,7 +71,7 @@ impl PlaceState {
         }
     }
 
-    /// Moves what lies in the future of a clock that was set back.
+    /// Corrects times that lie in the future after the clock was set back.
     pub(super) fn notice_clock(&mut self, now: Time) {
         if let Some(last) = &mut self.last_used {
             last.0 = last.0.min(now);
@@ -84,12 +84,12 @@ impl PlaceState {
         }
     }
 
-    /// Takes in a failure, with the wait that the server wished for, if any.
+    /// Records a failure, with the wait that the server asked for, if any.
     pub(super) fn fail(&mut self, rules: &Rules, wish: Option<Duration>, seed: u64, now: Time) {
         self.notice_clock(now);
         let is_blocked = self.block.is_some_and(|block| now < block.until.0);
         self.forgive_after_quiet(rules, now);
-        // A request that was under way when the pause began is part of the same trouble.
+        // A request that was in flight when the pause began belongs to the same failure.
         if !is_blocked || self.n_failures == 0 {
             self.n_failures = self.n_failures.saturating_add(1);
         }
@@ -104,15 +104,15 @@ impl PlaceState {
         self.rest(pause, reason, now);
     }
 
-    /// Takes in a failure of our own: a pause like the first one after a failure, however often it happens.
-    pub(super) fn suffer_our_trouble(&mut self, rules: &Rules, now: Time) {
+    /// Records a failure of our own: always the first pause of a back-off, however often it happens.
+    pub(super) fn fail_locally(&mut self, rules: &Rules, now: Time) {
         self.notice_clock(now);
-        // The pause pushes the quiet time back, so what is over has to be forgotten first.
+        // The pause delays the quiet time, so old failures have to be forgiven first.
         self.forgive_after_quiet(rules, now);
-        self.rest(rules.first_backoff, Reason::OurTrouble, now);
+        self.rest(rules.first_backoff, Reason::LocalFailure, now);
     }
 
-    /// Is left alone for so long, unless it already is for longer.
+    /// Blocks requests for `pause`, unless a longer block is already set.
     fn rest(&mut self, pause: Duration, reason: Reason, now: Time) {
         self.is_worth_storing = true;
         let until = Stamp(now.plus(pause));
@@ -131,7 +131,7 @@ impl PlaceState {
         self.block.is_none_or(|block| now >= block.until.0.plus(rules.forgive_after))
     }
 
-    /// Whether nothing would change if this were not known.
+    /// Whether forgetting this state would change no decision.
     pub(super) fn is_forgettable(&self, rules: &Rules, now: Time) -> bool {
         self.in_flight == 0
             && self.own_gap.is_none()

@@ -27,7 +27,7 @@ impl Received {
 }
 
 /// The stream. Its errors carry an [`Error`] inside; [`unwrap_error`] takes it out.
-pub(super) struct Arriving {
+pub(super) struct BodyStream {
     body: Incoming,
     piece: Bytes,
     has_ended: bool,
@@ -40,7 +40,7 @@ pub(super) struct Arriving {
     target: Target,
 }
 
-impl Arriving {
+impl BodyStream {
     pub(super) fn new(body: Incoming, target: Target, max_bytes: u64, idle: Duration) -> Self {
         Self {
             expected: body.size_hint().exact(),
@@ -107,7 +107,7 @@ fn is_malformed(error: &hyper::Error) -> bool {
             .is_some_and(|io| matches!(io.kind(), InvalidData | InvalidInput))
 }
 
-impl AsyncBufRead for Arriving {
+impl AsyncBufRead for BodyStream {
     fn poll_fill_buf(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<&[u8]>> {
         let this = self.get_mut();
         while this.piece.is_empty() && !this.has_ended {
@@ -142,7 +142,7 @@ impl AsyncBufRead for Arriving {
     }
 }
 
-impl AsyncRead for Arriving {
+impl AsyncRead for BodyStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -156,7 +156,7 @@ impl AsyncRead for Arriving {
     }
 }
 
-/// The [`Error`] inside an error of [`Arriving`], or the error itself if it came from elsewhere.
+/// The [`Error`] inside an error of [`BodyStream`], or the error itself if it came from elsewhere.
 pub(super) fn unwrap_error(error: io::Error) -> Result<Error, io::Error> {
     error.downcast::<Error>()
 }

@@ -6,9 +6,9 @@ use url::Url;
 
 /// Scheme, host, port and path. Credentials are left out, and so is the query, where many sites put keys.
 #[derive(Clone, PartialEq, Eq)]
-pub struct ShownUrl(String);
+pub struct RedactedUrl(String);
 
-impl ShownUrl {
+impl RedactedUrl {
     /// The part of `url` that may be shown.
     pub fn of(url: &Url) -> Self {
         let mut shown = url.clone();
@@ -24,13 +24,13 @@ impl ShownUrl {
     }
 }
 
-impl fmt::Display for ShownUrl {
+impl fmt::Display for RedactedUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl fmt::Debug for ShownUrl {
+impl fmt::Debug for RedactedUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
@@ -43,7 +43,7 @@ mod tests {
     #[test]
     fn secrets_are_left_out() {
         let url = Url::parse("https://me:hunter2@example.com:8443/feed?key=s3cret#top").unwrap();
-        assert_eq!(ShownUrl::of(&url).to_string(), "https://example.com:8443/feed?…");
-        assert_eq!(format!("{:?}", ShownUrl::of(&url)), "https://example.com:8443/feed?…");
+        assert_eq!(RedactedUrl::of(&url).to_string(), "https://example.com:8443/feed?…");
+        assert_eq!(format!("{:?}", RedactedUrl::of(&url)), "https://example.com:8443/feed?…");
     }
 }

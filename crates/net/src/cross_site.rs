@@ -1,5 +1,5 @@
-//! How far a fetch follows redirects by itself, and where it goes on once somebody has decided that it may. Decides
-//! nothing about other sites: what is known of them is not known here.
+//! Which redirects a fetch follows by itself, and where it resumes after the caller has allowed a redirect to another
+//! site. Knows nothing about other sites and decides nothing about them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,18 +7,18 @@ use std::sync::Arc;
 use url::Url;
 
 use crate::fetched::Hop;
+use crate::redacted_url::RedactedUrl;
 use crate::robots::Robots;
-use crate::shown::ShownUrl;
 
-/// A redirect that was not followed, with the way there.
+/// A redirect to another site that was not followed, with the hops that led to it.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Onward {
+pub struct CrossSiteRedirect {
     hops: Vec<Hop>,
     url: Url,
 }
 
-impl Onward {
-    /// `hops` have led to `url`, which has not been asked.
+impl CrossSiteRedirect {
+    /// `hops` have led to `url`, which has not been fetched.
     pub fn new(hops: Vec<Hop>, url: Url) -> Self {
         Self { hops, url }
     }
@@ -28,32 +28,32 @@ impl Onward {
         &self.url
     }
 
-    /// What was asked on the way, in order.
+    /// The redirects before it, in order.
     pub fn hops(&self) -> &[Hop] {
         &self.hops
     }
 }
 
-impl fmt::Debug for Onward {
+impl fmt::Debug for CrossSiteRedirect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?} to {}", self.hops, ShownUrl::of(&self.url))
+        write!(f, "{:?} to {}", self.hops, RedactedUrl::of(&self.url))
     }
 }
 
 /// Which redirects a fetch follows by itself.
 #[derive(Debug, Clone, Default)]
-pub(crate) enum Bounds {
+pub(crate) enum FollowPolicy {
     /// All of them.
     #[default]
-    None,
+    All,
     /// Those within one site, as far as its rules allow.
     Site(Option<Arc<Robots>>),
 }
 
-impl Bounds {
+impl FollowPolicy {
     pub(crate) fn allow(&self, from: &Url, to: &Url) -> bool {
         match self {
-            Self::None => true,
+            Self::All => true,
             Self::Site(rules) => {
                 from.origin() == to.origin() && rules.as_ref().is_none_or(|rules| rules.allows(to))
             }
