@@ -7,7 +7,7 @@
 //! - [`Change`], [`Version`], [`Item`], [`StoredObservation`]: what was captured, read back;
 //! - [`NewDecision`], [`Decision`]: why each probe was made;
 //! - [`Message`], [`Lease`]: what is on its way out;
-//! - [`Retention`], [`Depth`], [`Statistics`]: looking after the store.
+//! - [`Retention`], [`Depth`], [`Statistics`]: maintenance.
 //!
 //! ```
 //! use dunlin_core::Time;
@@ -40,7 +40,7 @@
 //! # Ok::<(), dunlin_store::Error>(())
 //! ```
 //!
-//! Invariant: nothing is told that is not first written. A message is queued in the transaction that stores its
+//! Invariant: nothing is published before it is written. A message is queued in the transaction that stores its
 //! change, and a call that writes returns only after its transaction is in the log on disk.
 
 mod capture;

@@ -66,7 +66,7 @@ pub(crate) fn in_this_process(web: &Web, directory: &Path) {
         looks.least(),
         statistics.changes,
         statistics.decision_bytes as f64 / n_probes,
-        statistics.look_bytes as f64 / f64::from(looks.n_quiet.max(1)),
+        statistics.unchanged_bytes as f64 / f64::from(looks.n_quiet.max(1)),
     );
 }
 

@@ -6,7 +6,7 @@ use dunlin_core::Time;
 use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::{Deserialize, Serialize};
 
-use super::looks::{self, Look};
+use super::unchanged::{self, UnchangedProbe};
 use super::writer::{Pending, Writer};
 use super::{contents, items, outbox, prune, remembered, sources};
 use crate::{
@@ -18,16 +18,16 @@ use crate::{
 pub(super) enum Part {
     Eventful(Arc<Capture>),
     /// One after the other, none of which brought anything.
-    Looks(Vec<Look>),
+    Unchanged(Vec<UnchangedProbe>),
 }
 
 /// The captures as parts that can be stored one after the other.
 pub(super) fn in_order(captures: Vec<Arc<Capture>>) -> Vec<Part> {
     let mut parts = Vec::new();
     for capture in captures {
-        match (Look::of(&capture), parts.last_mut()) {
-            (Some(look), Some(Part::Looks(looks))) => looks.push(look),
-            (Some(look), _) => parts.push(Part::Looks(vec![look])),
+        match (UnchangedProbe::of(&capture), parts.last_mut()) {
+            (Some(probe), Some(Part::Unchanged(probes))) => probes.push(probe),
+            (Some(probe), _) => parts.push(Part::Unchanged(vec![probe])),
             (None, _) => parts.push(Part::Eventful(capture)),
         }
     }
@@ -42,9 +42,12 @@ impl Part {
                 Ok(prepared) => Recording::One(writer.submit(move |connection| prepared.record(connection))),
                 Err(error) => Recording::Refused(error),
             },
-            Self::Looks(looks) => {
-                let size = looks.len();
-                Recording::Several(writer.submit(move |connection| looks::record(connection, &looks)), size)
+            Self::Unchanged(probes) => {
+                let size = probes.len();
+                Recording::Several(
+                    writer.submit(move |connection| unchanged::record(connection, &probes)),
+                    size,
+                )
             }
         }
     }

@@ -82,7 +82,7 @@ pub(crate) fn all_changes(store: &dyn Store) -> Vec<Change> {
     }
 }
 
-/// A generator that needs no more than to be the same every time.
+/// A generator that only has to be the same every time.
 pub(crate) struct Numbers(pub(crate) u64);
 
 impl Numbers {

@@ -1,8 +1,8 @@
-//! Looks that brought nothing but that they were made: most captures. A batch of them is one row, and an observation
-//! each when it is read back.
+//! Probes that found nothing new: most captures. A batch of them is one row, and each is an observation when it is read
+//! back.
 //!
-//! Such a look is known again under its probe among the latest ones only. Whoever is not sure whether it was recorded
-//! asks again at once or never.
+//! Only the latest ones are recognised by their probe when they are recorded again: a caller that is unsure whether one
+//! was recorded asks again at once or never.
 
 use std::collections::HashMap;
 
@@ -17,21 +17,21 @@ use crate::{
     StoredObservation,
 };
 
-/// The most looks in a row, which is read as a whole.
+/// The most probes in a row, which is read as a whole.
 const MAX_IN_ROW: usize = 256;
-/// The looks among which one is known again, in no more than 32 rows.
-const LATEST_LOOKS: usize = 256;
+/// How many of the latest probes are recognised, in at most 32 rows.
+const MAX_LATEST: usize = 256;
 const SELECT_LATEST: &str = "SELECT id, looks, packing FROM look ORDER BY id DESC LIMIT 32";
 
-/// A look. One after the other, these are a batch in databases of the second schema.
+/// One probe. A sequence of these is a batch in databases of the second schema.
 #[derive(Debug, Clone, Copy, Deserialize)]
-pub(super) struct Look {
+pub(super) struct UnchangedProbe {
     source: i64,
     probe: u64,
     at: i64,
 }
 
-/// A batch as it is on disk, all as differences. Not compressed: what is left hardly repeats itself. Fields are told apart by
+/// A batch as it is on disk, all as differences. Not compressed: differences hardly repeat. Fields are identified by
 /// their order: add at the end, with a new schema.
 #[derive(Serialize, Deserialize)]
 struct Columns {
@@ -40,8 +40,8 @@ struct Columns {
     at: Vec<i64>,
 }
 
-impl Look {
-    /// The capture as a look, if it brought nothing.
+impl UnchangedProbe {
+    /// The capture in this form, if it found nothing new.
     pub(super) fn of(capture: &Capture) -> Option<Self> {
         let nothing = Capture::bare(capture.source, capture.probe, capture.at, Outcome::Unchanged);
         let at = capture.at.micros();
@@ -49,26 +49,29 @@ impl Look {
     }
 }
 
-/// Stores looks; an answer for each, in the same order.
-pub(super) fn record(connection: &Connection, looks: &[Look]) -> Result<Vec<Result<Recorded, Error>>, Error> {
+/// Stores probes; a result for each, in the same order.
+pub(super) fn record(
+    connection: &Connection,
+    probes: &[UnchangedProbe],
+) -> Result<Vec<Result<Recorded, Error>>, Error> {
     let mut numbers = latest(connection)?;
     let mut newest = numbering::newest(connection, "observation")?;
     let mut find_source = sources::finding(connection)?;
-    let mut new = Vec::with_capacity(looks.len());
-    let mut answers = Vec::with_capacity(looks.len());
-    for look in looks {
+    let mut new = Vec::with_capacity(probes.len());
+    let mut answers = Vec::with_capacity(probes.len());
+    for entry in probes {
         let recorded = |number, repeated| {
             Ok(Recorded { observation: ObservationId(number), version: None, cursors: None, repeated })
         };
-        answers.push(match numbers.get(&(look.source, look.probe)) {
+        answers.push(match numbers.get(&(entry.source, entry.probe)) {
             Some(number) => recorded(*number, Repeated::Yes),
-            None if find_source.exists([look.source])? => {
+            None if find_source.exists([entry.source])? => {
                 newest += 1;
-                numbers.insert((look.source, look.probe), newest);
-                new.push(*look);
+                numbers.insert((entry.source, entry.probe), newest);
+                new.push(*entry);
                 recorded(newest, Repeated::No)
             }
-            None => Err(Error::NoSuchSource(SourceId(look.source))),
+            None => Err(Error::NoSuchSource(SourceId(entry.source))),
         });
     }
     let mut last = newest - numbering::size_of(&new);
@@ -82,29 +85,29 @@ pub(super) fn record(connection: &Connection, looks: &[Look]) -> Result<Vec<Resu
     Ok(answers)
 }
 
-fn add(connection: &Connection, last: i64, batch: &[Look]) -> Result<(), Error> {
-    let latest = batch.iter().map(|look| look.at).max();
+fn add(connection: &Connection, last: i64, batch: &[UnchangedProbe]) -> Result<(), Error> {
+    let latest = batch.iter().map(|entry| entry.at).max();
     connection
         .prepare_cached("INSERT INTO look (id, size, at, looks, packing) VALUES (?1, ?2, ?3, ?4, ?5)")?
         .execute(params![last, numbering::size_of(batch), latest, pack(batch)?, COLUMNS])?;
     Ok(())
 }
 
-/// The numbers of the latest looks.
+/// The numbers of the latest probes.
 fn latest(connection: &Connection) -> Result<HashMap<(i64, u64), i64>, Error> {
     let mut select = connection.prepare_cached(SELECT_LATEST)?;
     let mut rows = select.query([])?;
-    let mut numbers = HashMap::with_capacity(LATEST_LOOKS + MAX_IN_ROW);
-    while numbers.len() < LATEST_LOOKS
+    let mut numbers = HashMap::with_capacity(MAX_LATEST + MAX_IN_ROW);
+    while numbers.len() < MAX_LATEST
         && let Some(row) = rows.next()?
     {
         let batch = unpack(row)?;
-        numbers.extend(batch.into_iter().map(|(number, look)| ((look.source, look.probe), number)));
+        numbers.extend(batch.into_iter().map(|(number, entry)| ((entry.source, entry.probe), number)));
     }
     Ok(numbers)
 }
 
-/// Lists looks as observations.
+/// Lists probes as observations.
 pub(super) fn list(
     connection: &Connection,
     query: &ObservationQuery,
@@ -117,16 +120,16 @@ pub(super) fn list(
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
         let batch = unpack(row)?;
-        for (number, look) in batch {
-            if number <= after || query.source.is_some_and(|source| source.0 != look.source) {
+        for (number, entry) in batch {
+            if number <= after || query.source.is_some_and(|source| source.0 != entry.source) {
                 continue;
             }
-            // Looks at a source that was removed stay in their batch.
+            // Probes of a removed source stay in their batch.
             let there = is_there
-                .entry(look.source)
-                .or_insert_with(|| sources::demand(connection, SourceId(look.source)).is_ok());
+                .entry(entry.source)
+                .or_insert_with(|| sources::demand(connection, SourceId(entry.source)).is_ok());
             if *there {
-                found.push(observation(number, &look));
+                found.push(observation(number, &entry));
             }
             if found.len() >= query.limit as usize {
                 return Ok(found);
@@ -136,39 +139,41 @@ pub(super) fn list(
     Ok(found)
 }
 
-fn observation(number: i64, look: &Look) -> StoredObservation {
+fn observation(number: i64, entry: &UnchangedProbe) -> StoredObservation {
     StoredObservation {
         id: ObservationId(number),
-        source: SourceId(look.source),
-        probe: ProbeId(look.probe),
-        at: Time::from_micros(look.at),
+        source: SourceId(entry.source),
+        probe: ProbeId(entry.probe),
+        at: Time::from_micros(entry.at),
         outcome: Outcome::Unchanged,
         evidence: Vec::new(),
     }
 }
 
-fn pack(batch: &[Look]) -> Result<Vec<u8>, Error> {
+fn pack(batch: &[UnchangedProbe]) -> Result<Vec<u8>, Error> {
     Ok(postcard::to_allocvec(&Columns {
-        source: differences(batch.iter().map(|look| look.source)),
-        probe: differences(batch.iter().map(|look| look.probe.cast_signed())),
-        at: differences(batch.iter().map(|look| look.at)),
+        source: differences(batch.iter().map(|entry| entry.source)),
+        probe: differences(batch.iter().map(|entry| entry.probe.cast_signed())),
+        at: differences(batch.iter().map(|entry| entry.at)),
     })?)
 }
 
-/// The looks of a row, with their numbers.
-fn unpack(row: &Row<'_>) -> Result<Vec<(i64, Look)>, Error> {
+/// The probes of a row, with their numbers.
+fn unpack(row: &Row<'_>) -> Result<Vec<(i64, UnchangedProbe)>, Error> {
     let last: i64 = row.get(0)?;
     let packed = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
-    let looks: Vec<Look> = if row.get::<_, i64>(2)? == COLUMNS {
+    let probes: Vec<UnchangedProbe> = if row.get::<_, i64>(2)? == COLUMNS {
         let Columns { source, probe, at } = postcard::from_bytes(packed)?;
         if source.len() != probe.len() || source.len() != at.len() {
             return Err(Error::damaged(format!("the columns of look {last} do not fit each other")));
         }
         let columns = sums(source).zip(sums(probe)).zip(sums(at));
-        columns.map(|((source, probe), at)| Look { source, probe: probe.cast_unsigned(), at }).collect()
+        columns
+            .map(|((source, probe), at)| UnchangedProbe { source, probe: probe.cast_unsigned(), at })
+            .collect()
     } else {
         postcard::from_bytes(packed)?
     };
-    let first = last - numbering::size_of(&looks) + 1;
-    Ok((first..).zip(looks).collect())
+    let first = last - numbering::size_of(&probes) + 1;
+    Ok((first..).zip(probes).collect())
 }
