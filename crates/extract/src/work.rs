@@ -5,9 +5,9 @@ use std::cell::Cell;
 
 use crate::limits::Limits;
 
-/// Steps that are left. Shared by all parts of one piece of work, so that ten cheap-looking parts cannot add up.
+/// Steps that are left. Shared by all parts of one piece of work, so that ten seemingly cheap parts cannot add up.
 ///
-/// A step is some nanoseconds: an element that a selector looks at, a value that a path visits, sixteen bytes that a
+/// A step is some nanoseconds: an element that a selector visits, a value that a path visits, sixteen bytes that a
 /// pattern scans, four pairs of words that a comparison weighs, a byte of text that is kept.
 #[derive(Debug)]
 pub struct Work {

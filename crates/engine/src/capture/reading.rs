@@ -9,7 +9,7 @@ use std::time::Duration;
 use dunlin_core::Time;
 use dunlin_extract::detect::compare;
 use dunlin_extract::document::Format;
-use dunlin_extract::flicker::CloseLooks;
+use dunlin_extract::flicker::BurstState;
 use dunlin_extract::recipe::Recipe;
 use dunlin_extract::{Change, Diagnostic, Document, Extractor, Flicker, Input, Item, Work};
 use dunlin_net::{Fetched, politeness};
@@ -122,8 +122,8 @@ impl Reading<'_> {
         let mut flicker = std::mem::take(&mut self.job.flicker);
         let present = &previous.items[..previous.n_present.min(previous.items.len())];
         if is_close {
-            let (learned, looks) = flicker.look_closely(present, &self.document.items, &self.work);
-            if looks == CloseLooks::GoOn {
+            let (learned, state) = flicker.observe_burst(present, &self.document.items, &self.work);
+            if state == BurstState::Continue {
                 return self.withheld(&learned);
             }
             flicker = learned;
