@@ -54,7 +54,7 @@ impl StoreCommand {
             Self::Prune(Prune { trust_clock, directory }) => {
                 let config = directory.configuration()?.config;
                 let (store, now) = (SqliteStore::open(&config.data)?, moments::now());
-                let doubt = Ages::read(&store)?.reckon(now, Duration::ZERO).doubt;
+                let doubt = Ages::read(&store)?.believed_time(now, Duration::ZERO).doubt;
                 if let Some(ahead) = doubt.filter(|_| !trust_clock) {
                     let days = ahead.as_secs() / 86_400;
                     return Err(Failure::No(format!(

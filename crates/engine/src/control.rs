@@ -8,13 +8,13 @@
 //! than the settings allow. While the store cannot be written, nothing new is begun.
 
 mod begin;
+mod explain;
 mod finish;
 mod hosts;
 mod noting;
-mod onward;
+mod redirect;
 mod robots;
 mod sources;
-mod tell;
 mod time;
 mod trouble;
 mod usage;
@@ -34,13 +34,13 @@ use dunlin_store::{Capture, NewDecision, Note, ObservationId, ProbeId, Recorded,
 use url::Url;
 
 use crate::by_id::ById;
-use crate::capture::{Errand, FollowUp, Taken};
-use crate::joining::Joining;
+use crate::capture::{FollowUp, ProbeResult, ProbeTask};
+use crate::source_config::SourceConfig;
 use crate::{Figures, Health, RobotsRule, Settings};
 
 use hosts::Hosts;
 use noting::Noting;
-pub use onward::Leg;
+pub use redirect::SiteHop;
 use sources::Sources;
 use trouble::Trouble;
 use usage::Usage;
@@ -54,20 +54,20 @@ pub enum Event {
         at: Time,
     },
     /// Sources to watch, or other words about sources that are watched.
-    Joined(Vec<Joining>),
+    Configured(Vec<SourceConfig>),
     /// A source is there no more.
-    Left(SourceId),
+    Removed(SourceId),
     /// A probe has been made and read.
-    Taken(Box<Taken>),
+    Probed(Box<ProbeResult>),
     /// A probe was led to another site, which has not been asked yet.
-    LedOn {
+    Redirected {
         /// Which probe.
         probe: ProbeId,
         /// Where to.
         redirect: Box<CrossSiteRedirect>,
     },
     /// The connection that a probe went over was closed before it had an answer; it may ask once more.
-    ClosedUnder {
+    ConnectionClosed {
         /// Which probe.
         probe: ProbeId,
     },
@@ -119,12 +119,12 @@ pub enum Event {
 /// Something to do.
 #[derive(Debug)]
 pub enum Command {
-    /// Probe a source: read what is stored about it, fetch, read; then [`Event::Taken`].
+    /// Probe a source: read what is stored about it, fetch, read; then [`Event::Probed`].
     Probe {
         /// What for.
-        errand: Errand,
+        task: ProbeTask,
         /// How far, and from where if not from its address.
-        leg: Leg,
+        hop: SiteHop,
     },
     /// Fetch a robots.txt; then [`Event::Robots`].
     FetchRobots {
@@ -155,24 +155,24 @@ pub enum Write {
 
 /// A probe from decision to commit.
 #[derive(Debug)]
-struct Flight {
+struct ActiveProbe {
     choice: Choice,
     id: SourceId,
     host: HostIdx,
     /// What is asked now, or was asked last.
-    leg: Arc<ScopedUrl>,
+    url: Arc<ScopedUrl>,
     /// Over which connections; a new one after a kept one was closed under it.
     connections: Connections,
     /// Where it was led, if it was: `leg` is there then, and not where the source is.
     redirect: Option<Box<CrossSiteRedirect>>,
     /// What to tell the watch once it is written.
-    ending: Option<Ending>,
+    ending: Option<WatchUpdate>,
 }
 
 #[derive(Debug)]
-enum Ending {
+enum WatchUpdate {
     /// `is_noted`: what was learned from it is stored along with it.
-    Looked {
+    Observed {
         seen: Seen,
         at: Time,
         follow_up: FollowUp,
@@ -186,7 +186,7 @@ enum Ending {
 
 /// Why a source cannot be asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unwanted {
+pub enum NotProbeable {
     /// It is not known.
     Unknown,
     /// It is paused, or cannot be used.
@@ -212,13 +212,13 @@ pub struct Control {
     politeness: Politeness,
     robots: Option<RobotsCache>,
     /// Each robots.txt that is being fetched, and the probes that wait for it.
-    asking_robots: BTreeMap<String, Vec<ProbeId>>,
+    robots_fetches: BTreeMap<String, Vec<ProbeId>>,
     /// Probes that wait for their host to be free after its robots.txt was read, by when it is.
     delayed: BTreeSet<(Time, ProbeId)>,
     sources: Sources,
     hosts: Hosts,
-    flights: ById<ProbeId, Flight>,
-    next_probe: u64,
+    active_probes: ById<ProbeId, ActiveProbe>,
+    last_probe_id: u64,
     journal: JournalState,
     noting: Noting,
     trouble: Trouble,
@@ -256,12 +256,12 @@ impl Control {
             watch: new_watch(&settings, budget),
             politeness: Politeness::new(settings.politeness, settings.seed),
             robots,
-            asking_robots: BTreeMap::new(),
+            robots_fetches: BTreeMap::new(),
             delayed: BTreeSet::new(),
             sources: Sources::default(),
             hosts: Hosts::default(),
-            flights: ById::default(),
-            next_probe: first_probe,
+            active_probes: ById::default(),
+            last_probe_id: first_probe,
             journal: JournalState::default(),
             noting: Noting::default(),
             trouble: Trouble::default(),
@@ -300,17 +300,17 @@ impl Control {
         self.notice_clock(now);
         match event {
             Event::Tick { at } => self.tick(now, at, commands),
-            Event::Joined(joining) => joining.into_iter().for_each(|joining| self.join(now, joining)),
-            Event::Left(id) => self.leave(now, id),
-            Event::Taken(taken) => self.taken(now, taken, commands),
-            Event::LedOn { probe, redirect } => self.led_on(now, probe, redirect, commands),
-            Event::ClosedUnder { probe } => self.closed_under(now, probe),
+            Event::Configured(config) => config.into_iter().for_each(|config| self.join(now, config)),
+            Event::Removed(id) => self.leave(now, id),
+            Event::Probed(result) => self.probed(now, result, commands),
+            Event::Redirected { probe, redirect } => self.redirected(now, probe, redirect, commands),
+            Event::ConnectionClosed { probe } => self.connection_closed(now, probe),
             Event::Dropped { probe, reason } => self.dropped(now, probe, &reason),
             Event::Crashed { probe, reason } => self.crashed(now, probe, &reason, commands),
             Event::Robots { url, answer } => self.robots_answered(now, &url.into(), &answer, commands),
             Event::RobotsLost { url } => self.robots_lost(now, &url.into(), commands),
             Event::Written { probe, result, .. } => {
-                let host = self.flights.get(&probe).map(|flight| flight.host);
+                let host = self.active_probes.get(&probe).map(|active| active.host);
                 self.written(now, probe, result);
                 host.into_iter().for_each(|host| self.choose_again(now, host, commands));
             }
@@ -321,26 +321,26 @@ impl Control {
             }
             Event::Budget(pace) => {
                 self.budget = pace;
-                self.tell(now, Input::Budget(pace));
+                self.update_watch(now, Input::Budget(pace));
             }
             Event::Stopping => self.stop(now),
         }
     }
 
     /// Asks for a look at a source ahead of others.
-    pub fn want(&mut self, now: Time, id: SourceId) -> Result<(), Unwanted> {
-        let source = self.sources.find(id).ok_or(Unwanted::Unknown)?;
+    pub fn request_probe(&mut self, now: Time, id: SourceId) -> Result<(), NotProbeable> {
+        let source = self.sources.find(id).ok_or(NotProbeable::Unknown)?;
         if !self.sources.is_watched(source) {
-            return Err(Unwanted::Paused);
+            return Err(NotProbeable::Paused);
         }
         self.end_own_pause(now, source);
-        self.tell(now, Input::Wanted { source });
+        self.update_watch(now, Input::Wanted { source });
         Ok(())
     }
 
     /// How many probes are under way.
-    pub fn n_under_way(&self) -> usize {
-        self.flights.len()
+    pub fn n_active(&self) -> usize {
+        self.active_probes.len()
     }
 
     /// Counters and gauges.
@@ -349,7 +349,7 @@ impl Control {
             sources: self.sources.len() as u64,
             watched: self.sources.n_watched() as u64,
             hosts: self.hosts.len() as u64,
-            in_flight: self.flights.len() as u64,
+            in_flight: self.active_probes.len() as u64,
             journal_waiting: (self.journal.n_new + self.journal.entries.len()) as u64,
             ..self.figures
         }
@@ -373,7 +373,7 @@ impl Control {
         chosen.into_iter().chain(delayed).min()
     }
 
-    fn tell(&mut self, now: Time, input: Input) {
+    fn update_watch(&mut self, now: Time, input: Input) {
         self.journal.n_new += 1;
         self.watch.apply(now, input);
     }
@@ -419,9 +419,9 @@ impl Control {
         if self.is_stopping {
             return 0;
         }
-        let under_way = u32::try_from(self.n_under_way()).unwrap_or(u32::MAX);
-        let most = self.settings.most_under_way(self.budget);
-        self.trouble.most(now).min(most.saturating_sub(under_way))
+        let active_probe = u32::try_from(self.n_active()).unwrap_or(u32::MAX);
+        let most = self.settings.max_active(self.budget);
+        self.trouble.most(now).min(most.saturating_sub(active_probe))
     }
 
     /// Drops places that nobody is at, and what is remembered of places that hold nothing back, here and in the store.

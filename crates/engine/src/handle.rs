@@ -8,21 +8,21 @@ use dunlin_sched::watch::Pace;
 use dunlin_store::{Cursor, NewSource, Source, SourceEdit, SourceId, Store};
 use tokio::sync::{RwLock, mpsc, oneshot, watch};
 
-use crate::control::Unwanted;
-use crate::explained::Explained;
-use crate::joining::{Joining, Unnoted};
-use crate::pulse::{Pulse, Standstill};
+use crate::control::NotProbeable;
+use crate::heartbeat::{Heartbeat, Standstill};
+use crate::reports::SourceExplanation;
+use crate::source_config::{SourceConfig, Unnoted};
 use crate::{BudgetReport, Error, Figures, Health, Settings, recipe};
 
 /// The name under which a budget set while running is stored.
 pub(crate) const BUDGET_SETTING: &str = "budget";
 
 /// What the loop is asked by handles.
-pub(crate) enum Ask {
-    Join(Box<Joining>, oneshot::Sender<()>),
-    Leave(SourceId, oneshot::Sender<()>),
-    Want(SourceId, oneshot::Sender<Result<(), Unwanted>>),
-    Explain(Box<Source>, oneshot::Sender<Explained>),
+pub(crate) enum LoopRequest {
+    Configure(Box<SourceConfig>, oneshot::Sender<()>),
+    Remove(SourceId, oneshot::Sender<()>),
+    Probe(SourceId, oneshot::Sender<Result<(), NotProbeable>>),
+    Explain(Box<Source>, oneshot::Sender<SourceExplanation>),
     Budget(oneshot::Sender<BudgetReport>),
     SetBudget(Pace, oneshot::Sender<()>),
 }
@@ -39,10 +39,10 @@ pub(crate) struct Published {
 pub struct Handle {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) settings: Arc<Settings>,
-    pub(crate) asks: mpsc::Sender<Ask>,
+    pub(crate) asks: mpsc::Sender<LoopRequest>,
     pub(crate) newest: watch::Receiver<Cursor>,
     pub(crate) published: Arc<Mutex<Published>>,
-    pub(crate) pulse: Arc<Pulse>,
+    pub(crate) heartbeat: Arc<Heartbeat>,
     /// Held from before something is written until the loop has been told, so that both hear the same things in the same
     /// order. Shared by additions: nobody can speak of a source that is not there yet.
     pub(crate) order: Arc<RwLock<()>>,
@@ -61,15 +61,15 @@ impl Handle {
         let handle = self.clone();
         unbroken(async move {
             let _order = handle.order.read().await;
-            let (source, joining) = handle
+            let (source, config) = handle
                 .with_store(move |store, settings| {
                     let id = store.add_source(source)?;
                     let source = store.source(id)?.ok_or(Error::NoSuchSource(id))?;
-                    let joining = Joining::load(store, &source, settings, &Unnoted::default())?;
-                    Ok((source, joining))
+                    let config = SourceConfig::load(store, &source, settings, &Unnoted::default())?;
+                    Ok((source, config))
                 })
                 .await?;
-            handle.ask(|reply| Ask::Join(Box::new(joining), reply)).await?;
+            handle.ask(|reply| LoopRequest::Configure(Box::new(config), reply)).await?;
             Ok(source)
         })
         .await
@@ -80,16 +80,16 @@ impl Handle {
         let handle = self.clone();
         unbroken(async move {
             let _order = handle.order.write().await;
-            let (source, joining) = handle
+            let (source, config) = handle
                 .with_store(move |store, settings| {
                     let present = store.source(id)?.ok_or(Error::NoSuchSource(id))?;
                     recipe::check_edit(&present.spec, &edit, settings)?;
                     let source = store.edit_source(id, edit)?;
-                    let joining = Joining::load(store, &source, settings, &Unnoted::default())?;
-                    Ok((source, joining))
+                    let config = SourceConfig::load(store, &source, settings, &Unnoted::default())?;
+                    Ok((source, config))
                 })
                 .await?;
-            handle.ask(|reply| Ask::Join(Box::new(joining), reply)).await?;
+            handle.ask(|reply| LoopRequest::Configure(Box::new(config), reply)).await?;
             Ok(source)
         })
         .await
@@ -106,29 +106,29 @@ impl Handle {
                     Ok(store.remove_source(id)?)
                 })
                 .await?;
-            handle.ask(|reply| Ask::Leave(id, reply)).await
+            handle.ask(|reply| LoopRequest::Remove(id, reply)).await
         })
         .await
     }
 
     /// Looks at a source ahead of others, as soon as its host and the budget allow.
     pub async fn probe_now(&self, id: SourceId) -> Result<(), Error> {
-        self.ask(|reply| Ask::Want(id, reply)).await?.map_err(|unwanted| match unwanted {
-            Unwanted::Unknown => Error::NoSuchSource(id),
-            Unwanted::Paused => Error::Paused(id),
+        self.ask(|reply| LoopRequest::Probe(id, reply)).await?.map_err(|unwanted| match unwanted {
+            NotProbeable::Unknown => Error::NoSuchSource(id),
+            NotProbeable::Paused => Error::Paused(id),
         })
     }
 
     /// Everything there is to say about a source now.
-    pub async fn explain(&self, id: SourceId) -> Result<Explained, Error> {
+    pub async fn explain(&self, id: SourceId) -> Result<SourceExplanation, Error> {
         let found = self.with_store(move |store, _| Ok(store.source(id)?)).await?;
         let source = found.ok_or(Error::NoSuchSource(id))?;
-        self.ask(|reply| Ask::Explain(Box::new(source), reply)).await
+        self.ask(|reply| LoopRequest::Explain(Box::new(source), reply)).await
     }
 
     /// How the budget is used. Empty once the engine has stopped.
     pub async fn budget(&self) -> BudgetReport {
-        self.ask(Ask::Budget).await.unwrap_or_else(|_| BudgetReport::unused(&self.settings))
+        self.ask(LoopRequest::Budget).await.unwrap_or_else(|_| BudgetReport::unused(&self.settings))
     }
 
     /// Sets the budget for all, for now and after every restart.
@@ -137,7 +137,7 @@ impl Handle {
         unbroken(async move {
             let _order = handle.order.write().await;
             handle.with_store(move |store, _| store_budget(store, pace)).await?;
-            handle.ask(|reply| Ask::SetBudget(pace, reply)).await
+            handle.ask(|reply| LoopRequest::SetBudget(pace, reply)).await
         })
         .await
     }
@@ -150,7 +150,7 @@ impl Handle {
     /// Counters and gauges.
     pub fn figures(&self) -> Figures {
         let figures = self.published.lock().unwrap_or_else(PoisonError::into_inner).figures;
-        Figures { abandoned_readings: self.pulse.n_abandoned(), ..figures }
+        Figures { abandoned_readings: self.heartbeat.n_abandoned(), ..figures }
     }
 
     /// Whether the engine is alive, and what keeps it from working.
@@ -161,7 +161,7 @@ impl Handle {
     /// Why nothing is captured at present, though everything seems to run. Asks nobody, so that it can be told also of a loop
     /// that hangs.
     pub fn standstill(&self) -> Option<Standstill> {
-        self.pulse.standstill()
+        self.heartbeat.standstill()
     }
 
     /// The store. Its calls block, so they belong on blocking threads.
@@ -174,7 +174,7 @@ impl Handle {
         &self.settings
     }
 
-    async fn ask<T>(&self, ask: impl FnOnce(oneshot::Sender<T>) -> Ask) -> Result<T, Error> {
+    async fn ask<T>(&self, ask: impl FnOnce(oneshot::Sender<T>) -> LoopRequest) -> Result<T, Error> {
         let (reply, answer) = oneshot::channel();
         self.asks.send(ask(reply)).await.map_err(|_| Error::Stopped)?;
         answer.await.map_err(|_| Error::Stopped)

@@ -57,7 +57,7 @@ impl ProbeFigures {
 }
 
 /// What a look is worth, if that was reckoned: a source that was never seen has its turn whatever others are worth.
-pub fn reckoned(value: f64) -> Option<f64> {
+pub fn finite_value(value: f64) -> Option<f64> {
     Some(value).filter(|value| *value < f64::MAX)
 }
 
@@ -88,11 +88,11 @@ pub(crate) fn row_of(at: Time, source: SourceId, probe: ProbeId, choice: &Choice
 pub(crate) fn rows_of(at: Time, mut entries: Vec<Entry>) -> Vec<NewDecision> {
     let row = |batch: &mut [Entry]| {
         let mut before = Time::from_micros(0);
-        for (when, reckoned) in batch.iter_mut().filter_map(times) {
+        for (when, derived) in batch.iter_mut().filter_map(times) {
             let this = *when;
             *when = moved(this, before, i64::wrapping_sub);
-            if let Some(reckoned) = reckoned {
-                *reckoned = moved(*reckoned, this, i64::wrapping_sub);
+            if let Some(derived) = derived {
+                *derived = moved(*derived, this, i64::wrapping_sub);
             }
             before = this;
         }
@@ -105,10 +105,10 @@ pub(crate) fn rows_of(at: Time, mut entries: Vec<Entry>) -> Vec<NewDecision> {
 /// Times as they were before they were written as what they are after one another.
 fn whole_times(entries: &mut [Entry]) {
     let mut before = Time::from_micros(0);
-    for (when, reckoned) in entries.iter_mut().filter_map(times) {
+    for (when, derived) in entries.iter_mut().filter_map(times) {
         *when = moved(*when, before, i64::wrapping_add);
-        if let Some(reckoned) = reckoned {
-            *reckoned = moved(*reckoned, *when, i64::wrapping_add);
+        if let Some(derived) = derived {
+            *derived = moved(*derived, *when, i64::wrapping_add);
         }
         before = *when;
     }
@@ -124,8 +124,8 @@ const fn times(entry: &mut Entry) -> Option<(&mut Time, Option<&mut Time>)> {
     }
 }
 
-fn moved(time: Time, by: Time, way: impl Fn(i64, i64) -> i64) -> Time {
-    Time::from_micros(way(time.micros(), by.micros()))
+fn moved(time: Time, by: Time, redirect_chain: impl Fn(i64, i64) -> i64) -> Time {
+    Time::from_micros(redirect_chain(time.micros(), by.micros()))
 }
 
 /// Reads what swayed decisions from `since` on, in order, to be given to
@@ -270,8 +270,8 @@ mod tests {
         let new = ProbeFigures::read(&row(written.write())).unwrap();
         assert_eq!((new.probe, new.value), (written.probe, written.value));
         assert!((new.price - written.price).abs() < 1e-7 * written.price);
-        let unreckoned = ProbeFigures { value: f64::MAX, ..written };
-        assert_eq!(reckoned(ProbeFigures::read(&row(unreckoned.write())).unwrap().value), None);
+        let unknown = ProbeFigures { value: f64::MAX, ..written };
+        assert_eq!(finite_value(ProbeFigures::read(&row(unknown.write())).unwrap().value), None);
         for probe in [ProbeId(1), written.probe] {
             let old = ProbeFigures { probe, ..written };
             assert_eq!(ProbeFigures::read(&row(postcard::to_allocvec(&old).unwrap())), Some(old));

@@ -18,29 +18,29 @@ mod by_id;
 pub mod capture;
 pub mod control;
 mod error;
-mod explained;
 mod handle;
-pub mod joining;
+mod heartbeat;
 pub mod journal;
 mod live;
 pub mod memory;
 mod probe;
-mod pulse;
 mod readers;
 pub mod recipe;
+mod reports;
 mod settings;
 pub mod simulated;
+pub mod source_config;
 mod writing;
 
 pub use error::Error;
-pub use explained::{
-    BudgetReport, Explained, Figures, Health, Hold, HostUse, HourAhead, Outlook, Standing, Turn, Used,
-    explain_stored,
-};
 pub use handle::{Handle, forget_budget, store_budget, stored_budget};
+pub use heartbeat::Standstill;
 pub use live::Engine;
-pub use pulse::Standstill;
-pub use readers::{Readers, Staff, Unread};
+pub use readers::{ReaderLimits, Readers, WorkError};
+pub use reports::{
+    BudgetReport, Figures, ForecastSummary, Health, Hold, HostUsage, HourlyForecast, ProbeCounts,
+    QueuePosition, SourceExplanation, SourceStatus, explain_stored,
+};
 pub use settings::{Keep, RobotsRule, Settings};
 
 pub use dunlin_net::politeness::{Rules, Scope};

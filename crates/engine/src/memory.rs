@@ -18,13 +18,13 @@ const FORM: u8 = 1;
 /// The form of notes of what is learned. The first one had no time.
 const LEARNED_FORM: u8 = 2;
 
-const LOOK: &str = "look";
-const FLICKER: &str = "flicker";
-const MODEL: &str = "model";
+const PROBE_NOTE: &str = "look";
+const FLICKER_NOTE: &str = "flicker";
+const MODEL_NOTE: &str = "model";
 
 /// What one look leaves for the next.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct LookNote {
+pub struct ProbeNote {
     /// Which address, kind and recipe this is about; another one begins anew.
     pub spec: u64,
     /// What the server recognises the last version by.
@@ -32,18 +32,18 @@ pub struct LookNote {
     /// The hash of the last body that was read.
     pub hash: Option<[u8; 32]>,
     /// The last look that worked.
-    pub last_look: Option<Time>,
+    pub last_probe: Option<Time>,
     /// Until when another look would show what flickers, after a change.
     pub confirming: Option<Time>,
     /// How many times a change was told; beyond 255 it goes on from 128.
-    pub n_told: u8,
+    pub n_reported: u8,
     /// Failures in a row.
     pub failures: u32,
     /// Not to be looked at before this time.
     pub not_before: Option<Time>,
 }
 
-impl LookNote {
+impl ProbeNote {
     /// Whether there is something to compare with.
     pub const fn has_baseline(&self) -> bool {
         self.hash.is_some()
@@ -52,10 +52,10 @@ impl LookNote {
 
 /// A number that is another one for every address, kind and recipe.
 pub fn spec_of(source: &NewSource) -> u64 {
-    spec_of_words(&source.url, &source.kind, &source.recipe)
+    spec_hash(&source.url, &source.kind, &source.recipe)
 }
 
-fn spec_of_words(url: &str, kind: &str, recipe: &str) -> u64 {
+fn spec_hash(url: &str, kind: &str, recipe: &str) -> u64 {
     let text = format!("{url}\n{kind}\n{recipe}");
     let ContentHash(hash) = ContentHash::of(text.as_bytes());
     hash.iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
@@ -65,7 +65,7 @@ fn spec_of_words(url: &str, kind: &str, recipe: &str) -> u64 {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Learned {
     /// The last look that it was learned from.
-    pub last_look: Option<Time>,
+    pub last_probe: Option<Time>,
     /// How the source changes.
     pub model: Model,
 }
@@ -74,7 +74,7 @@ pub struct Learned {
 #[derive(Debug, Clone)]
 pub struct Memory {
     /// What the last look left.
-    pub look: LookNote,
+    pub note: ProbeNote,
     /// What is known of how it changes.
     pub model: Model,
 }
@@ -89,15 +89,15 @@ impl Memory {
     ) -> Result<Self, dunlin_store::Error> {
         let spec = spec_of(source);
         let notes = store.notes(id)?;
-        let look = decode::<LookNote>(&notes, LOOK, FORM).filter(|look| look.spec == spec);
-        let fresh = Self { look: LookNote { spec, ..LookNote::default() }, model: Model::new(prior) };
-        Ok(match look {
+        let note = decode::<ProbeNote>(&notes, PROBE_NOTE, FORM).filter(|note| note.spec == spec);
+        let fresh = Self { note: ProbeNote { spec, ..ProbeNote::default() }, model: Model::new(prior) };
+        Ok(match note {
             None => fresh,
-            Some(look) => {
-                let learned = decode::<Learned>(&notes, MODEL, LEARNED_FORM);
-                let last_look = look.last_look.max(learned.as_ref().and_then(|learned| learned.last_look));
+            Some(note) => {
+                let learned = decode::<Learned>(&notes, MODEL_NOTE, LEARNED_FORM);
+                let last_probe = note.last_probe.max(learned.as_ref().and_then(|learned| learned.last_probe));
                 Self {
-                    look: LookNote { last_look, ..look },
+                    note: ProbeNote { last_probe, ..note },
                     model: learned.map_or(fresh.model, |learned| learned.model),
                 }
             }
@@ -106,45 +106,45 @@ impl Memory {
 
     /// Learns from a look that showed nothing new and is not among the notes yet.
     pub fn catch_up(&mut self, at: Time) {
-        let since = self.look.last_look;
+        let since = self.note.last_probe;
         if since.is_some_and(|last| at > last) {
             self.model.observe(&Look { since, at, seen: Seen::Unchanged });
-            self.look.last_look = Some(at);
+            self.note.last_probe = Some(at);
         }
     }
 }
 
 /// The names of the notes that a probe begins with.
-pub(crate) const LEFT_BY_LOOKS: [&str; 2] = [LOOK, FLICKER];
+pub(crate) const PROBE_NOTES: [&str; 2] = [PROBE_NOTE, FLICKER_NOTE];
 
 /// What a probe begins with: what the last look left, and what is known of the flicker. As if new where that is about
 /// another address or recipe.
-pub(crate) fn left_by_looks(basis: &ProbeBasis) -> (LookNote, Flicker) {
-    let spec = spec_of_words(&basis.url, &basis.kind, &basis.recipe);
-    match decode::<LookNote>(&basis.notes, LOOK, FORM).filter(|look| look.spec == spec) {
-        Some(look) => (look, decode(&basis.notes, FLICKER, FORM).unwrap_or_default()),
-        None => (LookNote { spec, ..LookNote::default() }, Flicker::default()),
+pub(crate) fn read_probe_notes(basis: &ProbeBasis) -> (ProbeNote, Flicker) {
+    let spec = spec_hash(&basis.url, &basis.kind, &basis.recipe);
+    match decode::<ProbeNote>(&basis.notes, PROBE_NOTE, FORM).filter(|note| note.spec == spec) {
+        Some(note) => (note, decode(&basis.notes, FLICKER_NOTE, FORM).unwrap_or_default()),
+        None => (ProbeNote { spec, ..ProbeNote::default() }, Flicker::default()),
     }
 }
 
 /// The note of what a look leaves.
-pub fn look_note(look: &LookNote) -> Option<Note> {
-    encode(LOOK, FORM, look)
+pub fn probe_note(note: &ProbeNote) -> Option<Note> {
+    encode(PROBE_NOTE, FORM, note)
 }
 
 /// The note of what flickers.
 pub fn flicker_note(flicker: &Flicker) -> Option<Note> {
-    encode(FLICKER, FORM, flicker)
+    encode(FLICKER_NOTE, FORM, flicker)
 }
 
 /// What is known of the flicker according to these notes, if it is among them.
 pub(crate) fn flicker_in(notes: &[Note]) -> Option<Flicker> {
-    decode(notes, FLICKER, FORM)
+    decode(notes, FLICKER_NOTE, FORM)
 }
 
 /// The note of what is learned.
 pub fn learned_note(learned: &Learned) -> Option<Note> {
-    encode(MODEL, LEARNED_FORM, learned)
+    encode(MODEL_NOTE, LEARNED_FORM, learned)
 }
 
 fn encode<T: Serialize>(name: &str, form: u8, value: &T) -> Option<Note> {

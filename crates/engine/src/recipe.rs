@@ -53,7 +53,7 @@ const LONGEST_SHOWN: usize = 80;
 
 impl SourceRecipe {
     /// How pages are read by it, for people: after "reading it".
-    pub(crate) fn shown(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         let quoted = |text: &str| match text.char_indices().nth(LONGEST_SHOWN) {
             Some((cut, _)) => format!("`{}…`", &text[..cut]),
             None => format!("`{text}`"),
@@ -119,7 +119,7 @@ const MAX_HEADER_BYTES: usize = 16 << 10;
 
 /// Understands a source, or says which part of it makes no sense and what to write instead.
 pub fn check(source: &NewSource, settings: &Settings) -> Result<Checked, Error> {
-    let checked = understand(source, settings)?;
+    let checked = interpret(source, settings)?;
     let Target { url, .. } = &checked.target;
     let refused = |refusal| dunlin_net::Error::Refused { url: RedactedUrl::of(url), refusal, hops: 0 };
     settings.network.guard.check_url(url).map_err(|refusal| Error::Url(refused(refusal)))?;
@@ -160,7 +160,7 @@ pub fn check_edit(present: &NewSource, edit: &SourceEdit, settings: &Settings) -
 }
 
 /// The same without what only a probe needs, which would be slow for many sources.
-pub(crate) fn understand(source: &NewSource, settings: &Settings) -> Result<Checked, Error> {
+pub(crate) fn interpret(source: &NewSource, settings: &Settings) -> Result<Checked, Error> {
     let url = parse_url(&source.url)?;
     let recipe = parse_recipe(&source.kind, &source.recipe)?;
     let gap = |seconds: Option<u64>, default: Duration, what| match seconds {
@@ -210,19 +210,19 @@ impl Recipes {
     const MOST: usize = 1024;
 
     /// Understands where a source is and how to read it.
-    pub(crate) fn target(&mut self, words: &ProbeBasis) -> Result<Target, Error> {
-        let key = format!("{}\n{}", words.kind, words.recipe);
+    pub(crate) fn target(&mut self, basis: &ProbeBasis) -> Result<Target, Error> {
+        let key = format!("{}\n{}", basis.kind, basis.recipe);
         let recipe = if let Some(known) = self.0.get(&key) {
             Arc::clone(known)
         } else {
-            let recipe = Arc::new(parse_recipe(&words.kind, &words.recipe)?);
+            let recipe = Arc::new(parse_recipe(&basis.kind, &basis.recipe)?);
             if self.0.len() >= Self::MOST {
                 self.0.clear();
             }
             self.0.insert(key, Arc::clone(&recipe));
             recipe
         };
-        Ok(Target { url: parse_url(&words.url)?, recipe })
+        Ok(Target { url: parse_url(&basis.url)?, recipe })
     }
 }
 

@@ -59,14 +59,14 @@ impl Settings {
     pub const SPARE_READERS: usize = 16;
 
     /// How many times as many probes may wait, in line or for the writer, as fetch. Bounds memory.
-    pub const MOST_IN_LINE: u32 = 31;
+    pub const MAX_QUEUED: u32 = 31;
 
     /// The most probes from decision to commit at one time, with this budget.
     #[expect(clippy::cast_sign_loss, reason = "what is below nothing becomes nothing, as it should")]
-    pub fn most_under_way(&self, budget: Pace) -> u32 {
+    pub fn max_active(&self, budget: Pace) -> u32 {
         let at_one_time = self.in_flight.max(1);
         let begun = (budget.per_second * self.chronon.as_secs_f64()).ceil() as u32;
-        at_one_time.saturating_add(begun.min(at_one_time.saturating_mul(Self::MOST_IN_LINE)))
+        at_one_time.saturating_add(begun.min(at_one_time.saturating_mul(Self::MAX_QUEUED)))
     }
 }
 

@@ -12,7 +12,7 @@ use dunlin_core::Retry;
 use dunlin_store::{Capture, Note, ObservationId, SourceId, Store};
 
 use crate::control::{Event, Write};
-use crate::joining::set_noted_until;
+use crate::source_config::set_noted_until;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);

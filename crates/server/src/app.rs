@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use dunlin_engine::{Handle, Readers, Staff, Unread};
+use dunlin_engine::{Handle, ReaderLimits, Readers, WorkError};
 use dunlin_store::Store;
 use tokio::sync::{Mutex, Semaphore, watch};
 
@@ -51,7 +51,7 @@ impl App {
             checks: Arc::new(Semaphore::new(MAX_CHECKS)),
             heavy: Readers::new(
                 "dunlin-heavy",
-                Staff {
+                ReaderLimits {
                     at_one_time: options.max_heavy_calls,
                     spare: SPARE_HEAVY,
                     most_waiting: options.max_heavy_waiting,
@@ -101,12 +101,12 @@ impl App {
         let done = self.heavy.run(self.options.heavy_time, move || work(&*store)).await;
         match done {
             Ok(done) => done.map_err(Into::into),
-            Err(Unread::Full) => Err(Failure::busy(
+            Err(WorkError::Full) => Err(Failure::busy(
                 "too_many_calls",
                 "too many calls of this kind wait already",
                 "try again later",
             )),
-            Err(Unread::TooLong { within }) => {
+            Err(WorkError::TooLong { within }) => {
                 let message = format!("this took longer than {within:?}");
                 Err(Failure::busy(
                     "timed_out",
@@ -114,7 +114,7 @@ impl App {
                     "try again later; a page like that may be too much for its recipe",
                 ))
             }
-            Err(Unread::Panicked(_)) => Err(Failure::internal("a call of the store broke off")),
+            Err(WorkError::Panicked(_)) => Err(Failure::internal("a call of the store broke off")),
             Err(unread) => Err(Failure::internal(unread.to_string())),
         }
     }

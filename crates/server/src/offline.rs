@@ -4,7 +4,7 @@
 //! Invariant: the JSON is the API's own; there is no second form of it.
 
 use dunlin_core::Time;
-use dunlin_engine::Explained;
+use dunlin_engine::SourceExplanation;
 use dunlin_store::{
     Change, Cursor, Decision, DecisionId, DecisionQuery, NewSource, Source, SourceEdit, SourceId, Store,
     Version,
@@ -95,7 +95,7 @@ pub fn version(version: Version) -> Value {
 }
 
 /// What `GET /sources/{id}/explain` says.
-pub fn explained(explained: Explained) -> Value {
+pub fn explained(explained: SourceExplanation) -> Value {
     told(ShownExplanation::from(explained))
 }
 

@@ -227,7 +227,7 @@ fn clock(store: &SqliteStore) -> Finding {
     if now.seconds() < TOO_EARLY {
         return Finding::fail("clock", format!("it is not {}", moments::rfc3339(now)), advice);
     }
-    let doubt = Ages::read(store).ok().and_then(|mut ages| ages.reckon(now, Duration::ZERO).doubt);
+    let doubt = Ages::read(store).ok().and_then(|mut ages| ages.believed_time(now, Duration::ZERO).doubt);
     if let Some(ahead) = doubt {
         let days = ahead.as_secs() / 86_400;
         return Finding::warn(

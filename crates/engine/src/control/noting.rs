@@ -11,8 +11,8 @@ use dunlin_core::{SourceIdx, Time};
 use dunlin_store::{Note, ObservationId, SourceId};
 
 use super::{Command, Control, Write};
-use crate::joining::{Joining, Known, Plan};
 use crate::memory::{Learned, learned_note};
+use crate::source_config::{Activity, SourceConfig, WatchedSource};
 
 /// How often notes are written, while there are any to write. Seldom: a source that is looked at several times meanwhile is
 /// written once, and of many sources several share a page.
@@ -73,26 +73,26 @@ impl Control {
     }
 
     /// A source joins, and what was learned of it is in no note: a run before this one ended suddenly.
-    pub(super) fn note_joined(&mut self, index: SourceIdx, id: SourceId, known: &Known) {
+    pub(super) fn note_joined(&mut self, index: SourceIdx, id: SourceId, watched: &WatchedSource) {
         if self.sources.is_watched(index) {
             return self.note_later(index);
         }
-        let learned = Learned { last_look: known.last_look, model: known.model.clone() };
+        let learned = Learned { last_probe: watched.last_probe, model: watched.model.clone() };
         self.noting.ready.extend(learned_note(&learned).map(|note| (id, note)));
     }
 
     /// A source is about to be watched differently: what was learned of it meanwhile goes into a note, and into what is
     /// known of it, unless that begins anew.
-    pub(super) fn note_before(&mut self, index: SourceIdx, joining: &mut Joining) {
+    pub(super) fn note_before(&mut self, index: SourceIdx, config: &mut SourceConfig) {
         let Some(learned) = self.unnoted(index) else { return };
         let Some(source) = self.sources.get_mut(index) else { return };
         source.is_unnoted = false;
         self.noting.ready.extend(learned_note(&learned).map(|note| (source.id, note)));
-        if let Plan::Watch(known) | Plan::Pause(known) = &mut joining.plan
-            && source.address.as_ref().is_some_and(|address| *known.url == *address.url())
-            && known.last_look.is_some_and(|last| Some(last) < learned.last_look)
+        if let Activity::Watch(watched) | Activity::Pause(watched) = &mut config.activity
+            && source.address.as_ref().is_some_and(|address| *watched.url == *address.url())
+            && watched.last_probe.is_some_and(|last| Some(last) < learned.last_probe)
         {
-            (known.last_look, known.model) = (learned.last_look, learned.model);
+            (watched.last_probe, watched.model) = (learned.last_probe, learned.model);
         }
     }
 
@@ -100,7 +100,7 @@ impl Control {
     fn unnoted(&self, index: SourceIdx) -> Option<Learned> {
         let source = self.sources.get(index).filter(|source| source.is_unnoted)?;
         let model = self.watch.watch().model(index)?.clone();
-        Some(Learned { last_look: source.last_look, model })
+        Some(Learned { last_probe: source.last_probe, model })
     }
 
     /// Hands some notes to the writer, if it is time for them.

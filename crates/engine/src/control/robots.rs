@@ -35,7 +35,7 @@ pub(super) fn site_name(site: &str) -> String {
 impl Control {
     /// Until when a robots.txt cannot be asked for, if it cannot. One that is on the way can be waited for.
     pub(super) fn robots_held(&mut self, now: Time, robots_txt: &ScopedUrl) -> Option<Time> {
-        if self.asking_robots.contains_key(robots_txt.url().as_str()) {
+        if self.robots_fetches.contains_key(robots_txt.url().as_str()) {
             return None;
         }
         match self.politeness.may_fetch(robots_txt, now) {
@@ -45,46 +45,46 @@ impl Control {
     }
 
     /// Lets a probe wait for a robots.txt, and asks for it unless that is being done.
-    pub(super) fn ask_robots(
+    pub(super) fn fetch_robots(
         &mut self,
         now: Time,
         probe: ProbeId,
         robots_txt: &ScopedUrl,
         commands: &mut Vec<Command>,
     ) {
-        if let Some(waiting) = self.asking_robots.get_mut(robots_txt.url().as_str()) {
+        if let Some(waiting) = self.robots_fetches.get_mut(robots_txt.url().as_str()) {
             waiting.push(probe);
             return;
         }
         self.politeness.started(robots_txt, now);
-        self.asking_robots.insert(robots_txt.url().to_string(), vec![probe]);
+        self.robots_fetches.insert(robots_txt.url().to_string(), vec![probe]);
         self.figures.robots += 1;
         commands.push(Command::FetchRobots { url: robots_txt.url().clone() });
     }
 
     /// Asking has panicked: the probes that waited for it have crashed.
-    pub(super) fn robots_lost(&mut self, now: Time, placed: &ScopedUrl, commands: &mut Vec<Command>) {
-        self.politeness.finished(placed, Outcome::LocalFailure, now);
-        let until = self.politeness.scope_hold(placed, now).map_or(now, |(until, _)| until);
+    pub(super) fn robots_lost(&mut self, now: Time, scoped: &ScopedUrl, commands: &mut Vec<Command>) {
+        self.politeness.finished(scoped, Outcome::LocalFailure, now);
+        let until = self.politeness.scope_hold(scoped, now).map_or(now, |(until, _)| until);
         let failure =
             Failure::new(Fault::Ours, "internal error while asking for robots.txt (please report this)");
-        for probe in self.asking_robots.remove(placed.url().as_str()).unwrap_or_default() {
-            self.fail_unasked(now, probe, &failure, until, commands);
+        for probe in self.robots_fetches.remove(scoped.url().as_str()).unwrap_or_default() {
+            self.fail_before_fetch(now, probe, &failure, until, commands);
         }
     }
 
     pub(super) fn robots_answered(
         &mut self,
         now: Time,
-        placed: &ScopedUrl,
+        scoped: &ScopedUrl,
         answer: &Result<Fetched, NetError>,
         commands: &mut Vec<Command>,
     ) {
-        let url = placed.url();
-        let waiting = self.asking_robots.remove(url.as_str()).unwrap_or_default();
+        let url = scoped.url();
+        let waiting = self.robots_fetches.remove(url.as_str()).unwrap_or_default();
         // Nobody there, or a file that does not work, says nothing about other ports of that host, and is remembered for
         // this origin. What the server asks for itself holds for the whole host.
-        self.politeness.finished(placed, Outcome::of(answer).explicit_only(), now);
+        self.politeness.finished(scoped, Outcome::of(answer).explicit_only(), now);
         match answer {
             Err(error) if error.fault() == Fault::Ours => self.trouble.ours(now, &error.to_string()),
             _ => self.trouble.fine(),
@@ -94,15 +94,15 @@ impl Control {
         let verdict = robots.verdict(url, now);
         let delay = robots.robots(url).and_then(|robots| robots.crawl_delay());
         let site = robots.to_store(url);
-        self.politeness.set_gap(placed, delay);
-        self.store_site(placed, site, commands);
-        let free = self.politeness.scope_hold(placed, now).map_or(now, |(until, _)| until);
+        self.politeness.set_gap(scoped, delay);
+        self.store_site(scoped, site, commands);
+        let free = self.politeness.scope_hold(scoped, now).map_or(now, |(until, _)| until);
         let host = self.host_of(now, url);
         self.hold_until(now, host, free);
         let RobotsVerdict::Unreachable { until } = verdict else {
             for probe in waiting {
                 if self.is_stopping {
-                    self.turn_back(now, probe);
+                    self.return_probe(now, probe);
                 } else {
                     self.delayed.insert((free, probe));
                 }
@@ -116,13 +116,13 @@ impl Control {
         };
         let failure = Failure::new(fault, format!("{} cannot be read: {why}", RedactedUrl::of(url)));
         for probe in waiting {
-            self.fail_unasked(now, probe, &failure, until, commands);
+            self.fail_before_fetch(now, probe, &failure, until, commands);
         }
     }
 
     /// Has it stored what a site asks, and until when it is left alone: the next run need not ask it again.
-    fn store_site(&self, placed: &ScopedUrl, site: Option<(String, SiteState)>, commands: &mut Vec<Command>) {
-        let mut to_store = self.remembered(placed);
+    fn store_site(&self, scoped: &ScopedUrl, site: Option<(String, SiteState)>, commands: &mut Vec<Command>) {
+        let mut to_store = self.remembered(scoped);
         to_store.extend(site.map(|(site, state)| {
             let written = postcard::to_allocvec(&state).ok().filter(|bytes| bytes.len() <= MAX_STORED);
             dunlin_store::Politeness { scope: site_name(&site), state: written.unwrap_or_default() }
@@ -134,7 +134,7 @@ impl Control {
     pub(super) fn stop(&mut self, now: Time) {
         self.is_stopping = true;
         for (_, probe) in std::mem::take(&mut self.delayed) {
-            self.turn_back(now, probe);
+            self.return_probe(now, probe);
         }
     }
 }

@@ -32,22 +32,22 @@ impl Control {
         (self.journal.batch_at, self.forgot_at) = (None, None);
         let hosts: Vec<_> = self.hosts.iter().map(|(host, _)| host).collect();
         for host in hosts {
-            self.introduce(now, host);
+            self.register_host(now, host);
         }
         let mut inputs = Vec::new();
         for (index, source) in self.sources.iter_mut() {
-            source.last_look = source.last_look.map(|at| at.min(now));
+            source.last_probe = source.last_probe.map(|at| at.min(now));
             source.not_before = source.not_before.map(|at| at.min(now.plus(longest)));
-            let (last_look, not_before) = (source.last_look, source.not_before);
+            let (last_probe, not_before) = (source.last_probe, source.not_before);
             if let (true, Some(terms), Some(model)) =
                 (source.is_watched, source.terms, old.watch().model(index))
             {
                 let model = model.clone();
-                inputs.push(Input::Joined { source: index, terms, model, last_look, not_before });
+                inputs.push(Input::Joined { source: index, terms, model, last_look: last_probe, not_before });
             }
         }
         for input in inputs {
-            self.tell(now, input);
+            self.update_watch(now, input);
         }
     }
 }

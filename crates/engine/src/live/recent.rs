@@ -11,8 +11,8 @@ use dunlin_store::{ProbeId, SourceId};
 use serde::{Deserialize, Serialize};
 
 use crate::by_id::ById;
-use crate::capture::{Finding, Taken};
-use crate::memory::{LookNote, flicker_in};
+use crate::capture::{ProbeOutcome, ProbeResult};
+use crate::memory::{ProbeNote, flicker_in};
 use crate::recipe::SourceRecipe;
 
 /// What a source takes beside its packed bytes: its place in a map, which is half empty at times, and the header of an
@@ -23,10 +23,10 @@ const BYTES_PER_SOURCE: usize = 80;
 #[derive(Debug, Clone)]
 pub(super) struct Recalled {
     pub(super) recipe: Arc<SourceRecipe>,
-    pub(super) look: LookNote,
+    pub(super) note: ProbeNote,
     pub(super) flicker: Flicker,
     /// Of a body whose hash is the one in `look`, once such a body has come again.
-    pub(super) print: Option<u128>,
+    pub(super) fingerprint: Option<u128>,
 }
 
 /// The same in as few bytes as will do: of many sources all have to be kept, and of each only now and then one is needed.
@@ -39,15 +39,20 @@ pub(super) struct Kept {
 /// What is packed. Without the flicker where there is none, as of most sources.
 #[derive(Serialize, Deserialize)]
 struct Packed {
-    print: Option<u128>,
-    look: LookNote,
+    fingerprint: Option<u128>,
+    note: ProbeNote,
     flicker: Option<Flicker>,
 }
 
 impl Kept {
-    fn new(recipe: Arc<SourceRecipe>, look: LookNote, flicker: Flicker, print: Option<u128>) -> Option<Self> {
+    fn new(
+        recipe: Arc<SourceRecipe>,
+        note: ProbeNote,
+        flicker: Flicker,
+        fingerprint: Option<u128>,
+    ) -> Option<Self> {
         let flicker = Some(flicker).filter(|flicker| *flicker != Flicker::default());
-        let packed = postcard::to_allocvec(&Packed { print, look, flicker }).ok()?;
+        let packed = postcard::to_allocvec(&Packed { fingerprint, note, flicker }).ok()?;
         Some(Self { recipe, packed: packed.into() })
     }
 
@@ -56,21 +61,21 @@ impl Kept {
     pub(super) fn after(
         recipe: Arc<SourceRecipe>,
         flicker: Option<Flicker>,
-        print: Option<u128>,
-        taken: &Taken,
+        fingerprint: Option<u128>,
+        result: &ProbeResult,
     ) -> Option<Self> {
-        if !matches!(taken.finding, Finding::Seen { .. }) {
+        if !matches!(result.outcome, ProbeOutcome::Observed { .. }) {
             return None;
         }
-        let flicker = flicker_in(&taken.capture.notes).or(flicker)?;
-        Self::new(recipe, taken.look.clone(), flicker, print)
+        let flicker = flicker_in(&result.capture.notes).or(flicker)?;
+        Self::new(recipe, result.note.clone(), flicker, fingerprint)
     }
 
     /// What a probe begins with.
     pub(super) fn recalled(self) -> Recalled {
-        let Packed { print, look, flicker } =
+        let Packed { fingerprint, note, flicker } =
             postcard::from_bytes(&self.packed).expect("this process has packed it, in the same form");
-        Recalled { recipe: self.recipe, look, flicker: flicker.unwrap_or_default(), print }
+        Recalled { recipe: self.recipe, note, flicker: flicker.unwrap_or_default(), fingerprint }
     }
 
     const fn n_bytes(&self) -> usize {
@@ -101,14 +106,14 @@ struct Out {
 impl Recent {
     /// Holds about so many bytes at the most, and forgets nothing as long as half of that is enough; for so many probes
     /// under way.
-    pub(super) fn new(most_bytes: usize, most_under_way: usize) -> Self {
+    pub(super) fn new(most_bytes: usize, max_active: usize) -> Self {
         Self {
             most_bytes: most_bytes / 2,
             young: ById::default(),
             young_bytes: 0,
             old: ById::default(),
             out: ById::default(),
-            most_out: most_under_way.saturating_mul(2),
+            most_out: max_active.saturating_mul(2),
         }
     }
 
@@ -170,8 +175,8 @@ mod tests {
 
     const MOST: usize = 1 << 20;
 
-    fn kept(look: LookNote) -> Kept {
-        Kept::new(Arc::default(), look, Flicker::default(), Some(7)).unwrap()
+    fn kept(note: ProbeNote) -> Kept {
+        Kept::new(Arc::default(), note, Flicker::default(), Some(7)).unwrap()
     }
 
     fn look_at(recent: &mut Recent, number: u64, kept: Kept) {
@@ -189,19 +194,19 @@ mod tests {
     #[test]
     fn a_source_comes_back_from_its_own_probe_only_when_written_and_not_after_an_edit() {
         let (mut recent, source) = (Recent::new(MOST, 9), SourceId(1));
-        recent.leave(source, ProbeId(1), kept(LookNote::default()));
+        recent.leave(source, ProbeId(1), kept(ProbeNote::default()));
         assert!(recent.take(source, ProbeId(2)).is_none(), "nobody had taken it out");
-        recent.leave(source, ProbeId(1), kept(LookNote::default()));
+        recent.leave(source, ProbeId(1), kept(ProbeNote::default()));
         recent.written(source, ProbeId(1));
         assert!(recent.take(source, ProbeId(3)).is_none(), "another probe had it");
-        recent.leave(source, ProbeId(3), kept(LookNote::default()));
+        recent.leave(source, ProbeId(3), kept(ProbeNote::default()));
         assert!(!is_here(&recent, 1), "it was not written");
         recent.written(source, ProbeId(3));
         assert!(recent.take(source, ProbeId(4)).is_some());
         recent.written(source, ProbeId(4));
         assert!(!is_here(&recent, 1), "the probe has left nothing");
         recent.take(source, ProbeId(5));
-        recent.leave(source, ProbeId(5), kept(LookNote::default()));
+        recent.leave(source, ProbeId(5), kept(ProbeNote::default()));
         recent.forget(source);
         recent.written(source, ProbeId(5));
         assert!(recent.take(source, ProbeId(6)).is_none(), "it was edited under way");
@@ -209,19 +214,19 @@ mod tests {
 
     #[test]
     fn what_comes_out_is_what_went_in() {
-        let mut look = LookNote { spec: 3, hash: Some([9; 32]), n_told: 200, ..LookNote::default() };
-        look.validators.etag = Some("\"tag\"".to_owned());
+        let mut note = ProbeNote { spec: 3, hash: Some([9; 32]), n_reported: 200, ..ProbeNote::default() };
+        note.validators.etag = Some("\"tag\"".to_owned());
         let mut recent = Recent::new(MOST, 9);
-        look_at(&mut recent, 1, kept(look.clone()));
+        look_at(&mut recent, 1, kept(note.clone()));
         let recalled = recent.take(SourceId(1), ProbeId(9)).unwrap().recalled();
-        assert_eq!((recalled.look, recalled.print), (look, Some(7)));
+        assert_eq!((recalled.note, recalled.fingerprint), (note, Some(7)));
         assert_eq!(recalled.flicker, Flicker::default());
     }
 
     #[test]
     fn it_holds_so_much_and_the_latest() {
         let mut recent = Recent::new(MOST, 9);
-        let plain = || kept(LookNote::default());
+        let plain = || kept(ProbeNote::default());
         let n_fit = (MOST / plain().n_bytes()) as u64;
         (0..n_fit / 2).for_each(|number| look_at(&mut recent, number, plain()));
         assert!((0..n_fit / 2).all(|number| is_here(&recent, number)), "half of it is enough for these");
@@ -234,9 +239,9 @@ mod tests {
             is_here(&recent, 4 * n_fit - 2),
             "one that is looked at often takes no more room than others"
         );
-        let mut look = LookNote::default();
-        look.validators.etag = Some("e".repeat(60_000));
-        (0..1000).for_each(|number| look_at(&mut recent, number, kept(look.clone())));
+        let mut note = ProbeNote::default();
+        note.validators.etag = Some("e".repeat(60_000));
+        (0..1000).for_each(|number| look_at(&mut recent, number, kept(note.clone())));
         let n_held = recent.young.len() + recent.old.len();
         assert!(n_held <= MOST / 60_000 + 2, "{n_held} with long validators");
     }

@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 
 use crate::Error;
 use crate::control::{Event, Write};
-use crate::pulse::Pulse;
+use crate::heartbeat::Heartbeat;
 use crate::writing::Backlog;
 
 /// How long to wait for more to write together: a commit costs much the same for one as for a hundred, and nobody notices
@@ -21,7 +21,7 @@ pub(super) async fn run(
     store: Arc<dyn Store>,
     mut writes: mpsc::Receiver<Write>,
     events: mpsc::Sender<Vec<Event>>,
-    pulse: Arc<Pulse>,
+    heartbeat: Arc<Heartbeat>,
 ) -> Result<(), Error> {
     let mut backlog = Backlog::default();
     let mut is_last = false;
@@ -41,7 +41,7 @@ pub(super) async fn run(
             let events = backlog.attempt(&*store);
             (backlog, events)
         });
-        let written = pulse.writing();
+        let written = heartbeat.writing();
         let attempted = attempt.await;
         drop(written);
         let Ok((returned, happened)) = attempted else {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use dunlin_engine::simulated::Simulation;
 use dunlin_sched::watch::journal::replay;
 
-use crate::given::{page, settings, shelf};
+use crate::fixtures::{page, settings, test_store};
 use crate::web::{Kind, Logged, Web, at};
 
 /// It answers within 50 ms.
@@ -13,7 +13,7 @@ const FAST: &str = "fast8.example";
 
 /// All requests of ten minutes to one host without a gap, for many pages, with 100 probes in a chronon of ten seconds.
 fn log_of(concurrent: u32, host_budget: Option<f64>) -> Vec<Logged> {
-    let shelf = shelf();
+    let test_store = test_store();
     let mut web = Web::default();
     let urls: Vec<String> = (0..1_500).map(|n| format!("http://{FAST}/{n}")).collect();
     urls.iter().for_each(|url| web.put(url, Kind::Page, &[]));
@@ -22,13 +22,13 @@ fn log_of(concurrent: u32, host_budget: Option<f64>) -> Vec<Logged> {
     settings.host_budget = host_budget.map(|per_second| dunlin_engine::Pace { per_second });
     settings.politeness.gap = Duration::ZERO;
     settings.politeness.concurrent = concurrent;
-    let mut run = Simulation::new(shelf.store.clone(), settings, web, at(0)).unwrap();
+    let mut run = Simulation::new(test_store.store.clone(), settings, web, at(0)).unwrap();
     for url in &urls {
         run.add_source(page(url)).unwrap();
     }
     run.run_until(at(600));
     let web = run.stop();
-    let entries: Result<Vec<_>, _> = dunlin_engine::journal::read(&*shelf.store, None).collect();
+    let entries: Result<Vec<_>, _> = dunlin_engine::journal::read(&*test_store.store, None).collect();
     let replayed = replay(entries.unwrap()).unwrap();
     assert!(replayed.looks >= web.probes().count() as u64, "{replayed:?}");
     web.log
@@ -36,8 +36,8 @@ fn log_of(concurrent: u32, host_budget: Option<f64>) -> Vec<Logged> {
 
 /// The most requests under way at one time.
 fn most_at_one_time(log: &[Logged]) -> usize {
-    let under_way = |at| log.iter().filter(|logged| logged.at <= at && at < logged.until).count();
-    log.iter().map(|logged| under_way(logged.at)).max().unwrap_or(0)
+    let active_probe = |at| log.iter().filter(|logged| logged.at <= at && at < logged.until).count();
+    log.iter().map(|logged| active_probe(logged.at)).max().unwrap_or(0)
 }
 
 /// The most requests within a stretch of so many seconds.

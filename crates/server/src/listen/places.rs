@@ -25,7 +25,7 @@ pub(super) struct Room {
 /// What a connection has done so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-enum Standing {
+enum ConnectionState {
     /// Nothing was asked yet.
     Silent = 0,
     /// The last request has been answered.
@@ -98,7 +98,7 @@ impl Places {
         };
         let id = taken.next;
         taken.next += 1;
-        let standing = AtomicU8::new(Standing::Silent as u8);
+        let standing = AtomicU8::new(ConnectionState::Silent as u8);
         let place = Arc::new(Place { origin, kind, standing, leave: Notify::new() });
         taken.places.insert(id, Arc::clone(&place));
         Some(Seat { places: Arc::clone(self), id, place })
@@ -132,7 +132,7 @@ impl Taken {
     /// Asks the oldest that has asked nothing to leave, or else the oldest that waits for its next request. Its place is
     /// free at once: it does nothing more than close.
     fn dismiss(&mut self, counts: impl Fn(&Place) -> bool + Copy) -> bool {
-        let leaving = [Standing::Silent, Standing::Idle].into_iter().find_map(|standing| {
+        let leaving = [ConnectionState::Silent, ConnectionState::Idle].into_iter().find_map(|standing| {
             let mut fitting = self.places.iter().filter(|(_, place)| counts(place));
             fitting.find(|(_, place)| place.is(standing)).map(|(id, _)| *id)
         });
@@ -147,11 +147,11 @@ impl Place {
         self.kind == Kind::General
     }
 
-    fn is(&self, standing: Standing) -> bool {
+    fn is(&self, standing: ConnectionState) -> bool {
         self.standing.load(Ordering::Relaxed) == standing as u8
     }
 
-    fn set(&self, standing: Standing) {
+    fn set(&self, standing: ConnectionState) {
         self.standing.store(standing as u8, Ordering::Relaxed);
     }
 }
@@ -171,12 +171,12 @@ impl Seat {
 
     /// Marks that a request is under way until the mark is dropped.
     pub(super) fn begin(&self) -> UnderWay {
-        self.place.set(Standing::Busy);
+        self.place.set(ConnectionState::Busy);
         UnderWay(Arc::clone(&self.place))
     }
 
     pub(super) fn is_silent(&self) -> bool {
-        self.place.is(Standing::Silent)
+        self.place.is(ConnectionState::Silent)
     }
 
     /// Waits until another connection needs the place.
@@ -197,7 +197,7 @@ pub(super) struct UnderWay(Arc<Place>);
 
 impl Drop for UnderWay {
     fn drop(&mut self) {
-        self.0.set(Standing::Idle);
+        self.0.set(ConnectionState::Idle);
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) async fn explain(State(app): State<App>, Id(id): Id) -> Result<Json<S
     responses((status = 200, body = ShownForecast)))]
 pub(super) async fn forecast(State(app): State<App>, Id(id): Id) -> Result<Json<ShownForecast>, Failure> {
     let explained = app.engine.explain(SourceId(id)).await?;
-    Ok(Json(ShownForecast::new(id, &explained.outlook)))
+    Ok(Json(ShownForecast::new(id, &explained.forecast)))
 }
 
 /// A look has been asked for.

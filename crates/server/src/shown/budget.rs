@@ -2,8 +2,8 @@
 
 mod described;
 
-use dunlin_engine::journal::{ProbeFigures, reckoned};
-use dunlin_engine::{BudgetReport, HostUse, Pace};
+use dunlin_engine::journal::{ProbeFigures, finite_value};
+use dunlin_engine::{BudgetReport, HostUsage, Pace};
 use dunlin_store::Decision;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -68,10 +68,10 @@ impl ShownBudget {
     }
 }
 
-impl From<HostUse> for ShownHost {
-    fn from(host: HostUse) -> Self {
+impl From<HostUsage> for ShownHost {
+    fn from(host: HostUsage) -> Self {
         Self {
-            host: host.place,
+            host: host.scope,
             sources: host.sources,
             hour: host.hour,
             day: host.day,
@@ -130,7 +130,7 @@ impl ShownDecision {
             at: written(row.decision.at),
             source: row.decision.source?.0,
             reason: row.decision.reason.into_owned(),
-            value: figures.and_then(|figures| reckoned(figures.value)),
+            value: figures.and_then(|figures| finite_value(figures.value)),
             price: figures.map(|figures| figures.price),
         })
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dunlin_engine::journal::reason_word;
-use dunlin_engine::{Explained, Hold, Outlook, Reason, Standing};
+use dunlin_engine::{ForecastSummary, Hold, Reason, SourceExplanation, SourceStatus};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -84,24 +84,24 @@ struct ShownHour {
     expected: f64,
 }
 
-impl From<Explained> for ShownExplanation {
-    fn from(explained: Explained) -> Self {
-        let (standing, standing_reason) = match explained.standing {
-            Standing::Watched => ("watched", None),
-            Standing::UnderWay => ("under_way", None),
-            Standing::Paused => ("paused", None),
-            Standing::Unusable { reason } => ("unusable", Some(reason)),
+impl From<SourceExplanation> for ShownExplanation {
+    fn from(explained: SourceExplanation) -> Self {
+        let (standing, standing_reason) = match explained.status {
+            SourceStatus::Watched => ("watched", None),
+            SourceStatus::Probing => ("under_way", None),
+            SourceStatus::Paused => ("paused", None),
+            SourceStatus::Unusable { reason } => ("unusable", Some(reason)),
         };
         Self {
-            forecast: ShownForecast::new(explained.source.id.0, &explained.outlook),
+            forecast: ShownForecast::new(explained.source.id.0, &explained.forecast),
             source: explained.source.into(),
             standing,
             standing_reason,
-            last_look: explained.last_look.map(written),
+            last_look: explained.last_probe.map(written),
             not_before: explained.not_before.map(written),
-            next_look: explained.next_look.map(written),
-            others_due: explained.turn.map_or(0, |turn| turn.others),
-            next_look_by: explained.turn.and_then(|turn| turn.by).map(written),
+            next_look: explained.next_probe.map(written),
+            others_due: explained.queue_position.map_or(0, |position| position.others),
+            next_look_by: explained.queue_position.and_then(|position| position.by).map(written),
             trouble: explained.trouble,
             reason: reason_word(explained.reason),
             because: sentence(explained.reason),
@@ -113,18 +113,18 @@ impl From<Explained> for ShownExplanation {
 }
 
 impl ShownForecast {
-    pub(crate) fn new(source: i64, outlook: &Outlook) -> Self {
-        let curve = outlook.ahead.iter().map(|hour| ShownHour {
+    pub(crate) fn new(source: i64, forecast: &ForecastSummary) -> Self {
+        let curve = forecast.ahead.iter().map(|hour| ShownHour {
             from: written(hour.from),
             until: written(hour.from.plus(Duration::from_hours(1))),
             expected: hour.expected,
         });
         Self {
             source,
-            rate_per_hour: outlook.rate * 3_600.0,
-            chance: outlook.chance,
-            evidence: outlook.evidence,
-            hope: outlook.hope,
+            rate_per_hour: forecast.rate * 3_600.0,
+            chance: forecast.chance,
+            evidence: forecast.evidence,
+            hope: forecast.hope,
             curve: curve.collect(),
         }
     }

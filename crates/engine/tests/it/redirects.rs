@@ -5,14 +5,14 @@ use std::time::Duration;
 use dunlin_engine::simulated::Simulation;
 use dunlin_store::{Health, SourceId};
 
-use crate::given::{Shelf, page, settings, shelf, simulation, state};
+use crate::fixtures::{TestStore, page, settings, simulation, state, test_store};
 use crate::polite::assert_gaps;
 use crate::web::{Fault, Kind, Web, at};
 
 const DAY: i64 = 86_400;
 
 /// A page at `a.example` that leads to one at `b.example`, where another page is watched too.
-fn led_elsewhere(shelf: &Shelf, mut web: Web) -> (Simulation<Web>, SourceId, SourceId) {
+fn led_elsewhere(test_store: &TestStore, mut web: Web) -> (Simulation<Web>, SourceId, SourceId) {
     let (old, new, other) = ("http://a.example/old", "http://b.example/new", "http://b.example/other");
     for url in [old, new, other] {
         web.put(url, Kind::Page, &[40_000, 90_000]);
@@ -20,7 +20,7 @@ fn led_elsewhere(shelf: &Shelf, mut web: Web) -> (Simulation<Web>, SourceId, Sou
     web.fail(old, 0, 30 * DAY, Fault::SeeOther(new));
     let mut settings = settings();
     settings.budget.per_second = 1.0;
-    let mut run = Simulation::new(shelf.store.clone(), settings, web, at(0)).unwrap();
+    let mut run = Simulation::new(test_store.store.clone(), settings, web, at(0)).unwrap();
     let (old, other) = (run.add_source(page(old)).unwrap(), run.add_source(page(other)).unwrap());
     (run, old, other)
 }
@@ -33,38 +33,38 @@ fn robots(host: &str, rules: &str) -> Web {
 
 #[test]
 fn another_site_that_a_page_leads_to_is_asked_first_and_gets_its_gap() {
-    let shelf = shelf();
-    let (mut run, old, _) = led_elsewhere(&shelf, Web::default());
+    let test_store = test_store();
+    let (mut run, old, _) = led_elsewhere(&test_store, Web::default());
     run.run_until(at(DAY));
     let log = &run.world().log;
     let first = |host: &str| log.iter().find(|logged| logged.host == host).unwrap();
     assert_eq!(first("b.example").path, "/robots.txt");
     assert_gaps(log, 10);
-    assert_eq!(state(&*shelf.store, old), (Health::Well, String::new()));
+    assert_eq!(state(&*test_store.store, old), (Health::Well, String::new()));
     let (n_old, n_new) = (run.world().probes_of("/old").len(), run.world().probes_of("/new").len());
     assert!(n_new > 20 && n_old.abs_diff(n_new) <= 1, "{n_old} led to {n_new}");
 }
 
 #[test]
 fn what_the_other_site_forbids_is_not_fetched() {
-    let shelf = shelf();
+    let test_store = test_store();
     let web = robots("b.example", "User-agent: *\nDisallow: /new\n");
-    let (mut run, old, other) = led_elsewhere(&shelf, web);
+    let (mut run, old, other) = led_elsewhere(&test_store, web);
     run.run_until(at(DAY));
     assert!(run.world().probes_of("/new").is_empty());
     assert!(!run.world().probes_of("/other").is_empty());
-    let (health, reason) = state(&*shelf.store, old);
+    let (health, reason) = state(&*test_store.store, old);
     assert_eq!(health, Health::Refused);
     assert!(reason.starts_with("it redirects to http://b.example/new: robots.txt of that site"), "{reason}");
-    assert_eq!(state(&*shelf.store, other), (Health::Well, String::new()));
+    assert_eq!(state(&*test_store.store, other), (Health::Well, String::new()));
     // A page that may not be read is not asked where it leads all day long.
     assert!(run.world().probes_of("/old").len() <= 3, "{:?}", run.world().probes_of("/old"));
 }
 
 #[test]
 fn whoever_asks_to_wait_is_not_asked_by_way_of_others() {
-    let shelf = shelf();
-    let (mut run, ..) = led_elsewhere(&shelf, Web::default());
+    let test_store = test_store();
+    let (mut run, ..) = led_elsewhere(&test_store, Web::default());
     run.run_until(at(DAY));
     run.world().fail("http://b.example/new", DAY, DAY + 300, Fault::RetryAfter(429, 7_200));
     run.run_until(at(DAY + 300));
@@ -81,9 +81,9 @@ fn whoever_asks_to_wait_is_not_asked_by_way_of_others() {
 
 #[test]
 fn a_source_that_was_led_on_and_waits_there_is_not_asked_a_second_time() {
-    let shelf = shelf();
+    let test_store = test_store();
     let web = robots("b.example", "User-agent: *\nCrawl-delay: 200\n");
-    let (mut run, ..) = led_elsewhere(&shelf, web);
+    let (mut run, ..) = led_elsewhere(&test_store, web);
     // The clock is set back again and again, which makes the watch begin anew, with a probe that waits for its turn.
     let mut seconds = 0;
     for _ in 0..20 {
@@ -105,7 +105,7 @@ fn a_source_that_was_led_on_and_waits_there_is_not_asked_a_second_time() {
 }
 
 /// Pages at `victim.example`, and one elsewhere that leads to `to`, which does not work.
-fn led_to_trouble(shelf: &Shelf, mut web: Web, to: &'static str) -> (Simulation<Web>, SourceId) {
+fn led_to_trouble(test_store: &TestStore, mut web: Web, to: &'static str) -> (Simulation<Web>, SourceId) {
     let paths = ["http://victim.example/one", "http://victim.example/two"];
     for url in paths.into_iter().chain(["http://evil.example/lure"]) {
         web.put(url, Kind::Page, &[]);
@@ -113,7 +113,7 @@ fn led_to_trouble(shelf: &Shelf, mut web: Web, to: &'static str) -> (Simulation<
     web.fail("http://evil.example/lure", 0, 30 * DAY, Fault::SeeOther(to));
     let mut settings = settings();
     settings.budget.per_second = 1.0;
-    let mut run = Simulation::new(shelf.store.clone(), settings, web, at(0)).unwrap();
+    let mut run = Simulation::new(test_store.store.clone(), settings, web, at(0)).unwrap();
     for url in paths {
         run.add_source(page(url)).unwrap();
     }
@@ -123,8 +123,8 @@ fn led_to_trouble(shelf: &Shelf, mut web: Web, to: &'static str) -> (Simulation<
 
 /// How often `victim.example` is looked at in a day without anybody leading there.
 fn undisturbed() -> usize {
-    let shelf = shelf();
-    let (mut run, lure) = led_to_trouble(&shelf, Web::default(), "http://victim.example/one");
+    let test_store = test_store();
+    let (mut run, lure) = led_to_trouble(&test_store, Web::default(), "http://victim.example/one");
     run.remove_source(lure).unwrap();
     run.run_until(at(DAY));
     n_looks(&mut run)
@@ -136,14 +136,14 @@ fn n_looks(run: &mut Simulation<Web>) -> usize {
 
 #[test]
 fn a_page_that_leads_to_a_dead_port_holds_back_itself_and_not_the_site() {
-    let shelf = shelf();
+    let test_store = test_store();
     let web = Web { dead_ports: vec![9_000], ..Web::default() };
-    let (mut run, lure) = led_to_trouble(&shelf, web, "http://victim.example:9000/x");
+    let (mut run, lure) = led_to_trouble(&test_store, web, "http://victim.example:9000/x");
     run.run_until(at(DAY));
     let (n_looks, usual) = (n_looks(&mut run), undisturbed());
     assert!(n_looks * 10 >= usual * 9, "{n_looks} looks instead of {usual}");
     assert_gaps(&run.world().log, 10);
-    let (health, reason) = state(&*shelf.store, lure);
+    let (health, reason) = state(&*test_store.store, lure);
     assert_eq!(health, Health::Failing);
     assert!(reason.contains("http://victim.example:9000/robots.txt cannot be read"), "{reason}");
     // It is the lure that pays, ever more: 10 minutes at first, and hours in the end.
@@ -157,16 +157,16 @@ fn a_page_that_leads_to_a_dead_port_holds_back_itself_and_not_the_site() {
 #[test]
 fn a_page_that_leads_to_where_nothing_works_holds_back_itself_and_not_the_site() {
     for fault in [Fault::ConnectionRefused, Fault::Truncated, Fault::Status(500), Fault::Status(503)] {
-        let shelf = shelf();
+        let test_store = test_store();
         let mut web = Web::default();
         web.put("http://victim.example/x", Kind::Page, &[]);
         web.fail("http://victim.example/x", 0, 30 * DAY, fault.clone());
-        let (mut run, lure) = led_to_trouble(&shelf, web, "http://victim.example/x");
+        let (mut run, lure) = led_to_trouble(&test_store, web, "http://victim.example/x");
         run.run_until(at(DAY));
         let (n_looks, usual) = (n_looks(&mut run), undisturbed());
         assert!(n_looks * 10 >= usual * 9, "{fault:?}: {n_looks} looks instead of {usual}");
         assert_gaps(&run.world().log, 10);
-        assert_eq!(state(&*shelf.store, lure).0, Health::Failing, "{fault:?}");
+        assert_eq!(state(&*test_store.store, lure).0, Health::Failing, "{fault:?}");
         let asked = run.world().probes_of("/lure");
         assert!((5..=30).contains(&asked.len()), "{fault:?}: {asked:?}");
         assert!(asked[1].since(asked[0]).as_secs() < 120, "{fault:?}: {asked:?}");
@@ -175,17 +175,17 @@ fn a_page_that_leads_to_where_nothing_works_holds_back_itself_and_not_the_site()
 
 #[test]
 fn a_source_at_a_dead_port_holds_back_nothing_else_of_its_host() {
-    let shelf = shelf();
+    let test_store = test_store();
     let mut web = Web { dead_ports: vec![9_000], ..Web::default() };
     web.put("http://victim.example/one", Kind::Page, &[]);
     let mut settings = settings();
     settings.budget.per_second = 1.0;
-    let mut run = Simulation::new(shelf.store.clone(), settings, web, at(0)).unwrap();
+    let mut run = Simulation::new(test_store.store.clone(), settings, web, at(0)).unwrap();
     let dead: Vec<SourceId> =
         (0..20).map(|n| run.add_source(page(&format!("http://victim.example:9000/{n}"))).unwrap()).collect();
     let one = run.add_source(page("http://victim.example/one")).unwrap();
     run.run_until(at(DAY));
-    assert_eq!(state(&*shelf.store, one), (Health::Well, String::new()));
+    assert_eq!(state(&*test_store.store, one), (Health::Well, String::new()));
     let n_looks = run.world().probes_of("/one").len();
     assert!(n_looks > 200, "{n_looks}");
     // Its robots.txt is asked for every ten minutes, by one of them for all.
@@ -204,11 +204,11 @@ fn a_source_at_a_dead_port_holds_back_nothing_else_of_its_host() {
 
 #[test]
 fn what_sites_ask_of_programs_outlasts_a_process_that_is_killed() {
-    let shelf = shelf();
+    let test_store = test_store();
     let mut web = robots("a.example", "User-agent: *\nDisallow: /private\nCrawl-delay: 300\n");
     web.put("http://a.example/open", Kind::Page, &[]);
     web.put("http://a.example/private", Kind::Page, &[]);
-    let mut run = simulation(&shelf.store, web, 0);
+    let mut run = simulation(&test_store.store, web, 0);
     run.add_source(page("http://a.example/open")).unwrap();
     let closed = run.add_source(page("http://a.example/private")).unwrap();
     for _ in 0..10 {
@@ -221,7 +221,7 @@ fn what_sites_ask_of_programs_outlasts_a_process_that_is_killed() {
         let now = run.clock().plus(Duration::from_millis(1));
         let is_known = run.world().log.len() > 1;
         let web = run.kill();
-        run = Simulation::new(shelf.store.clone(), settings(), web, now).unwrap();
+        run = Simulation::new(test_store.store.clone(), settings(), web, now).unwrap();
         if !is_known {
             run.run_until(now.plus(Duration::from_mins(1)));
         }
@@ -230,7 +230,7 @@ fn what_sites_ask_of_programs_outlasts_a_process_that_is_killed() {
     let n_asked = log.iter().filter(|logged| logged.path == "/robots.txt").count();
     assert!(n_asked <= 2, "asked for {n_asked} times, once of them in vain");
     assert!(run.world().probes_of("/private").is_empty());
-    assert_eq!(state(&*shelf.store, closed).0, Health::Refused);
+    assert_eq!(state(&*test_store.store, closed).0, Health::Refused);
     // The file itself comes before its crawl-delay is known.
     let pauses = run.world().probes_of("/open");
     assert!(pauses.len() >= 8, "{pauses:?}");

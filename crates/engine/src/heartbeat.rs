@@ -44,7 +44,7 @@ impl Standstill {
 
 /// The signs.
 #[derive(Debug)]
-pub(crate) struct Pulse {
+pub(crate) struct Heartbeat {
     /// How old the latest sign may be.
     patience: Duration,
     ticked: Mutex<Instant>,
@@ -53,7 +53,7 @@ pub(crate) struct Pulse {
     readers: Readers,
 }
 
-impl Pulse {
+impl Heartbeat {
     pub(crate) fn new(patience: Duration, readers: Readers) -> Self {
         Self { patience, ticked: Mutex::new(Instant::now()), writing: Mutex::new(None), readers }
     }

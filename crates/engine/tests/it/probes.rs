@@ -2,10 +2,10 @@
 
 use dunlin_engine::capture::{ChangeDetail, DetailPiece};
 use dunlin_engine::simulated::Simulation;
-use dunlin_engine::{Settings, Standing};
+use dunlin_engine::{Settings, SourceStatus};
 use dunlin_store::{Health, NewSource, ObservationQuery, Outcome, SourceEdit, Store, VersionQuery};
 
-use crate::given::{all_changes, feed, page, settings, shelf, simulation, state, summaries};
+use crate::fixtures::{all_changes, feed, page, settings, simulation, state, summaries, test_store};
 use crate::web::{Fault, Kind, Web, at};
 
 const PAGE: &str = "http://a.example/page";
@@ -14,20 +14,20 @@ const DAY: i64 = 86_400;
 
 #[test]
 fn a_first_look_tells_nothing_and_later_ones_tell_what_is_new() {
-    let shelf = shelf();
+    let test_store = test_store();
     let mut web = Web::default();
     web.put(PAGE, Kind::Page, &[40_000]);
     web.put(FEED, Kind::Feed(10), &[-5_000, 50_000, 60_000]);
-    let mut run = simulation(&shelf.store, web, 0);
+    let mut run = simulation(&test_store.store, web, 0);
     let (page, feed) = (run.add_source(page(PAGE)).unwrap(), run.add_source(feed(FEED)).unwrap());
     run.run_until(at(10_000));
-    assert_eq!(all_changes(&*shelf.store).len(), 0, "what was there already is not news");
-    assert_eq!(shelf.store.newest_version(page).unwrap().unwrap().media_type, "text/html");
-    assert_eq!(state(&*shelf.store, page), (Health::Well, String::new()));
+    assert_eq!(all_changes(&*test_store.store).len(), 0, "what was there already is not news");
+    assert_eq!(test_store.store.newest_version(page).unwrap().unwrap().media_type, "text/html");
+    assert_eq!(state(&*test_store.store, page), (Health::Well, String::new()));
 
     run.run_until(at(2 * DAY));
-    assert_eq!(summaries(&*shelf.store, feed), ["Entry 2", "Entry 3"]);
-    let changes = all_changes(&*shelf.store);
+    assert_eq!(summaries(&*test_store.store, feed), ["Entry 2", "Entry 3"]);
+    let changes = all_changes(&*test_store.store);
     let edited = changes.iter().find(|change| change.source == page).unwrap();
     assert_eq!(edited.found.kind, "edited");
     assert!(edited.found.happened_after.unwrap() < at(40_000), "{edited:?}");
@@ -39,51 +39,53 @@ fn a_first_look_tells_nothing_and_later_ones_tell_what_is_new() {
     let dated = changes.iter().find(|change| change.found.summary == "Entry 2").unwrap();
     assert_eq!(dated.found.happened_before, at(50_000));
     // One version at first, one for the change; nothing for the many looks between.
-    let versions = shelf.store.versions(&VersionQuery { source: page, before: None, limit: 9 }).unwrap();
+    let versions = test_store.store.versions(&VersionQuery { source: page, before: None, limit: 9 }).unwrap();
     assert_eq!(versions.len(), 2);
-    assert!(String::from_utf8(shelf.store.content(versions[0].id).unwrap()).unwrap().contains("edition 1"));
+    assert!(
+        String::from_utf8(test_store.store.content(versions[0].id).unwrap()).unwrap().contains("edition 1")
+    );
 }
 
 #[test]
 fn what_was_never_seen_has_no_worth_and_no_chance_yet() {
-    let shelf = shelf();
+    let test_store = test_store();
     let mut web = Web::default();
     web.put(PAGE, Kind::Page, &[]);
-    let mut run = simulation(&shelf.store, web, 0);
+    let mut run = simulation(&test_store.store, web, 0);
     let source = run.add_source(page(PAGE)).unwrap();
     let before = run.explain(source).unwrap();
-    assert_eq!((before.value, before.outlook.chance, before.last_look), (None, None, None));
+    assert_eq!((before.value, before.forecast.chance, before.last_probe), (None, None, None));
     run.run_until(at(3_600));
     let after = run.explain(source).unwrap();
-    assert!(after.value.unwrap() < 1e6 && after.outlook.chance.unwrap() <= 1.0, "{after:?}");
+    assert!(after.value.unwrap() < 1e6 && after.forecast.chance.unwrap() <= 1.0, "{after:?}");
 }
 
 #[test]
 fn a_source_that_is_due_with_many_others_says_so() {
-    let shelf = shelf();
+    let test_store = test_store();
     let mut web = Web::default();
     let url = |n: i64| format!("http://h{n}.example/page");
     (0..30).for_each(|n| web.put(&url(n), Kind::Page, &[]));
-    let mut run = simulation(&shelf.store, web, 0);
+    let mut run = simulation(&test_store.store, web, 0);
     let sources: Vec<_> = (0..30).map(|n| run.add_source(page(&url(n))).unwrap()).collect();
     run.run_until(at(300));
     let last = run.explain(sources[29]).unwrap();
-    let turn = last.turn.unwrap();
-    assert!((20..30).contains(&turn.others), "{turn:?}");
-    assert!((at(2_000)..at(4_000)).contains(&turn.by.unwrap()), "{turn:?}");
+    let queue_position = last.queue_position.unwrap();
+    assert!((20..30).contains(&queue_position.others), "{queue_position:?}");
+    assert!((at(2_000)..at(4_000)).contains(&queue_position.by.unwrap()), "{queue_position:?}");
 }
 
 #[test]
 fn the_dates_of_a_feed_are_evidence_from_the_first_look_on() {
-    let shelf = shelf();
+    let test_store = test_store();
     let mut web = Web::default();
     let hourly: Vec<i64> = (1..40).map(|hour| -hour * 3600).rev().collect();
     web.put(FEED, Kind::Feed(100), &hourly);
-    let mut run = simulation(&shelf.store, web, 0);
+    let mut run = simulation(&test_store.store, web, 0);
     let feed = run.add_source(feed(FEED)).unwrap();
     run.run_until(at(600));
     let query = ObservationQuery { source: Some(feed), after: None, limit: 9 };
-    let first = shelf.store.observations(&query).unwrap().remove(0);
+    let first = test_store.store.observations(&query).unwrap().remove(0);
     assert_eq!(first.outcome, Outcome::Unchanged);
     assert_eq!(first.evidence.len(), 40, "all dates, and that of the entry from long ago");
     assert!(first.evidence.is_sorted());
@@ -91,126 +93,130 @@ fn the_dates_of_a_feed_are_evidence_from_the_first_look_on() {
 
 #[test]
 fn an_entry_that_scrolls_out_of_a_feed_is_no_news_and_neither_is_its_return() {
-    let shelf = shelf();
+    let test_store = test_store();
     let mut web = Web::default();
     web.put(FEED, Kind::Feed(2), &[1_000, 40_000, 80_000]);
-    let mut run = simulation(&shelf.store, web, 2_000);
+    let mut run = simulation(&test_store.store, web, 2_000);
     let feed = run.add_source(feed(FEED)).unwrap();
     run.run_until(at(2 * DAY));
-    assert_eq!(summaries(&*shelf.store, feed), ["Entry 2", "Entry 3"]);
+    assert_eq!(summaries(&*test_store.store, feed), ["Entry 2", "Entry 3"]);
     run.world().sites.get_mut(FEED).unwrap().kind = Kind::Feed(4);
     // Entries 0 and 1 come back; the next look that reads the feed sees them.
     run.world().sites.get_mut(FEED).unwrap().changes.push(at(2 * DAY + 10));
     run.run_until(at(4 * DAY));
-    assert_eq!(summaries(&*shelf.store, feed), ["Entry 2", "Entry 3", "Entry 4"]);
+    assert_eq!(summaries(&*test_store.store, feed), ["Entry 2", "Entry 3", "Entry 4"]);
 }
 
 #[test]
 fn what_flickers_is_learned_from_a_second_look_and_then_kept_quiet() {
-    let shelf = shelf();
+    let test_store = test_store();
     let mut web = Web::default();
     web.put(PAGE, Kind::Flickering, &[3 * DAY]);
     let mut settings = settings();
     settings.budget.per_second = 0.05;
-    let mut run = Simulation::new(shelf.store.clone(), settings, web, at(0)).unwrap();
+    let mut run = Simulation::new(test_store.store.clone(), settings, web, at(0)).unwrap();
     let recipe = r#"{"shortest_gap":1800}"#.to_owned();
     let source = run.add_source(NewSource { recipe, ..page(PAGE) }).unwrap();
     run.run_until(at(2 * DAY));
-    let told = summaries(&*shelf.store, source);
+    let told = summaries(&*test_store.store, source);
     assert_eq!(told.len(), 1, "the counter is told once: {told:?}");
     let probes = run.world().probes_of("/page");
     let closest = probes.windows(2).map(|pair| pair[1].since(pair[0]).as_secs()).min();
     assert!(closest.unwrap() < 60, "a second look came soon: {closest:?}");
     run.run_until(at(5 * DAY));
-    let told = summaries(&*shelf.store, source);
+    let told = summaries(&*test_store.store, source);
     assert_eq!(told.len(), 2, "a real change is told among the noise: {told:?}");
     let versions = VersionQuery { source, before: None, limit: 99 };
-    assert_eq!(shelf.store.versions(&versions).unwrap().len(), 3, "noise makes no versions");
+    assert_eq!(test_store.store.versions(&versions).unwrap().len(), 3, "noise makes no versions");
 }
 
 #[test]
 fn what_flickers_is_learned_however_often_the_page_is_looked_at() {
-    let shelf = shelf();
+    let test_store = test_store();
     let mut web = Web::default();
     web.put(PAGE, Kind::Flickering, &[20_000]);
-    let mut run = Simulation::new(shelf.store.clone(), Settings::default(), web, at(0)).unwrap();
+    let mut run = Simulation::new(test_store.store.clone(), Settings::default(), web, at(0)).unwrap();
     let source = run.add_source(page(PAGE)).unwrap();
     run.run_until(at(DAY));
-    let told = summaries(&*shelf.store, source);
+    let told = summaries(&*test_store.store, source);
     assert_eq!(told.len(), 2, "the counter once, then the real change: {told:?}");
-    assert!(run.explain(source).unwrap().outlook.rate < 10.0 / DAY as f64, "noise is no reason to look");
+    assert!(run.explain(source).unwrap().forecast.rate < 10.0 / DAY as f64, "noise is no reason to look");
 }
 
 #[test]
 fn what_changes_in_earnest_every_few_seconds_is_told() {
     for (every, recipe) in [(8, "{}"), (1, r#"{"flicker":"tell"}"#)] {
-        let shelf = shelf();
+        let test_store = test_store();
         let mut web = Web::default();
         let changes: Vec<i64> = (0..20_000 / every).map(|n| n * every + n * 7919 % 5).collect();
         web.put(PAGE, Kind::Page, &changes);
-        let mut run = Simulation::new(shelf.store.clone(), Settings::default(), web, at(0)).unwrap();
+        let mut run = Simulation::new(test_store.store.clone(), Settings::default(), web, at(0)).unwrap();
         let source = run.add_source(NewSource { recipe: recipe.to_owned(), ..page(PAGE) }).unwrap();
         run.run_until(at(20_000));
-        let (n_told, n_looks) = (summaries(&*shelf.store, source).len(), run.world().probes().count());
-        assert!(n_told * 10 > n_looks * 9, "{n_told} told in {n_looks} looks, a change every {every} s");
+        let (n_reported, n_looks) =
+            (summaries(&*test_store.store, source).len(), run.world().probes().count());
+        assert!(
+            n_reported * 10 > n_looks * 9,
+            "{n_reported} told in {n_looks} looks, a change every {every} s"
+        );
     }
 }
 
 #[test]
 fn what_was_taken_for_flicker_is_told_again_once_it_has_stood_still() {
-    let shelf = shelf();
+    let test_store = test_store();
     let mut web = Web::default();
     let in_a_rush: Vec<i64> = (0..5_000).collect();
     web.put(PAGE, Kind::Page, &[&in_a_rush[..], &[20_000, 30_000]].concat());
-    let mut run = Simulation::new(shelf.store.clone(), Settings::default(), web, at(0)).unwrap();
+    let mut run = Simulation::new(test_store.store.clone(), Settings::default(), web, at(0)).unwrap();
     let source = run.add_source(page(PAGE)).unwrap();
     run.run_until(at(5_000));
-    assert_eq!(summaries(&*shelf.store, source).len(), 1, "as good as noise");
+    assert_eq!(summaries(&*test_store.store, source).len(), 1, "as good as noise");
     run.run_until(at(DAY));
-    let told = summaries(&*shelf.store, source);
+    let told = summaries(&*test_store.store, source);
     assert_eq!(told.len(), 3, "{told:?}");
 }
 
 #[test]
 fn a_page_that_has_moved_for_good_says_so() {
-    let shelf = shelf();
+    let test_store = test_store();
     let mut web = Web::default();
     web.put(PAGE, Kind::Page, &[]);
     web.fail(PAGE, 0, DAY, Fault::Moved);
-    let mut run = simulation(&shelf.store, web, 0);
+    let mut run = simulation(&test_store.store, web, 0);
     let source = run.add_source(page(PAGE)).unwrap();
     run.run_until(at(3_600));
-    let (health, reason) = state(&*shelf.store, source);
+    let (health, reason) = state(&*test_store.store, source);
     assert_eq!(health, Health::Well);
     assert_eq!(reason, "moved permanently to http://a.example/page (edit its address)");
     run.run_until(at(2 * DAY));
-    assert_eq!(state(&*shelf.store, source), (Health::Well, String::new()));
+    assert_eq!(state(&*test_store.store, source), (Health::Well, String::new()));
 }
 
 #[test]
 fn pausing_stops_looks_and_another_address_begins_anew() {
-    let shelf = shelf();
+    let test_store = test_store();
     let mut web = Web::default();
     web.put(PAGE, Kind::Page, &[DAY, 4 * DAY]);
     web.put("http://c.example/other", Kind::Page, &[]);
-    let mut run = simulation(&shelf.store, web, 0);
+    let mut run = simulation(&test_store.store, web, 0);
     let source = run.add_source(page(PAGE)).unwrap();
     run.run_until(at(3_600));
     run.edit_source(source, SourceEdit { paused: Some(Some(at(3_600))), ..SourceEdit::default() }).unwrap();
     let before = run.world().probes().count();
     run.run_until(at(2 * DAY));
     assert_eq!(run.world().probes().count(), before, "a paused source is left alone");
-    assert_eq!(run.explain(source).unwrap().standing, Standing::Paused);
+    assert_eq!(run.explain(source).unwrap().status, SourceStatus::Paused);
     assert!(run.probe_now(source).is_err());
 
     run.edit_source(source, SourceEdit { paused: Some(None), ..SourceEdit::default() }).unwrap();
     run.run_until(at(3 * DAY));
-    assert_eq!(summaries(&*shelf.store, source).len(), 1, "what changed meanwhile is told");
+    assert_eq!(summaries(&*test_store.store, source).len(), 1, "what changed meanwhile is told");
 
     let url = Some("http://c.example/other".to_owned());
     run.edit_source(source, SourceEdit { url, ..SourceEdit::default() }).unwrap();
     run.run_until(at(5 * DAY));
-    assert_eq!(summaries(&*shelf.store, source).len(), 1, "another page is not a change");
+    assert_eq!(summaries(&*test_store.store, source).len(), 1, "another page is not a change");
     assert!(!run.world().probes_of("/other").is_empty());
     run.remove_source(source).unwrap();
     let before = run.world().probes().count();
@@ -220,8 +226,8 @@ fn pausing_stops_looks_and_another_address_begins_anew() {
 
 #[test]
 fn words_that_cannot_be_used_are_refused_with_what_to_write() {
-    let shelf = shelf();
-    let mut run = simulation(&shelf.store, Web::default(), 0);
+    let test_store = test_store();
+    let mut run = simulation(&test_store.store, Web::default(), 0);
     let mut refused = |change: fn(&mut NewSource)| {
         let mut source = page(PAGE);
         change(&mut source);
@@ -252,5 +258,5 @@ fn words_that_cannot_be_used_are_refused_with_what_to_write() {
     assert!(refused(|source| source.recipe = r#"{"shortest_gap":0}"#.into()).contains("whole seconds"));
     let header = refused(|source| source.recipe = r#"{"headers":{"Host":"x"}}"#.into());
     assert!(header.contains("Host"), "{header}");
-    assert_eq!(shelf.store.statistics().unwrap().sources, 0);
+    assert_eq!(test_store.store.statistics().unwrap().sources, 0);
 }

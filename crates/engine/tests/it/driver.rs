@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use dunlin_core::Fault;
-use dunlin_engine::capture::{Failure, Finding, FollowUp, Taken};
+use dunlin_engine::capture::{Failure, FollowUp, ProbeOutcome, ProbeResult};
 use dunlin_engine::control::{Command, Control, Event, Write};
-use dunlin_engine::joining::{Joining, Known, Plan};
-use dunlin_engine::memory::LookNote;
+use dunlin_engine::memory::ProbeNote;
+use dunlin_engine::source_config::{Activity, SourceConfig, WatchedSource};
 use dunlin_engine::{Pace, Settings};
-use dunlin_net::politeness::Outcome as Courtesy;
+use dunlin_net::politeness::Outcome as PolitenessOutcome;
 use dunlin_net::{Connections, CrossSiteRedirect, Fetched, Hop, StatusCode};
 use dunlin_sched::model::{Model, Seen};
 use dunlin_sched::value::{Life, Urgency, ValueModel};
@@ -24,7 +24,7 @@ use url::Url;
 use crate::web::at;
 
 /// Control, and what it has had done.
-pub(crate) struct Hand {
+pub(crate) struct ControlDriver {
     pub(crate) control: Control,
     pub(crate) settings: Arc<Settings>,
     /// The last probe of each source.
@@ -36,10 +36,10 @@ pub(crate) struct Hand {
     pub(crate) is_store_slow: bool,
     pub(crate) n_journals: usize,
     /// What the next probe that ends was led along, within its site.
-    pub(crate) way: Vec<Url>,
+    pub(crate) redirect_chain: Vec<Url>,
 }
 
-impl Hand {
+impl ControlDriver {
     /// A budget that is no limit, a gap of ten seconds, chronons of one.
     pub(crate) fn new(change: impl FnOnce(&mut Settings)) -> Self {
         let mut settings = Settings {
@@ -59,26 +59,26 @@ impl Hand {
             captures: Vec::new(),
             is_store_slow: false,
             n_journals: 0,
-            way: Vec::new(),
+            redirect_chain: Vec::new(),
         }
     }
 
     /// A source to watch, of which nothing is known.
     pub(crate) fn join(&mut self, seconds: i64, id: i64, url: &str) {
-        let known = Known {
+        let watched = WatchedSource {
             url: Url::parse(url).unwrap().into(),
             value: ValueModel::new(Life::Overwrite, Urgency::Uniform),
             shortest_gap: self.settings.shortest_gap,
             longest_gap: self.settings.longest_gap,
             model: Model::new(self.settings.prior),
             is_unnoted: false,
-            last_look: None,
+            last_probe: None,
             not_before: None,
             failures: 0,
         };
         let state = SourceState { health: Health::New, reason: String::new(), since: at(0) };
-        let joining = Joining { id: SourceId(id), state, plan: Plan::Watch(Box::new(known)) };
-        self.happen(seconds, Event::Joined(vec![joining]));
+        let config = SourceConfig { id: SourceId(id), state, activity: Activity::Watch(Box::new(watched)) };
+        self.happen(seconds, Event::Configured(vec![config]));
     }
 
     /// What is asked for because of an event: `robots URL`, `probe N`, with ` on` where it goes on elsewhere and ` anew`
@@ -92,11 +92,11 @@ impl Hand {
             for command in commands {
                 match command {
                     Command::FetchRobots { url } => asked.push(format!("robots {url}")),
-                    Command::Probe { errand, leg } => {
-                        self.probes.insert(errand.source, errand.probe);
-                        let on = if leg.redirect.is_some() { " on" } else { "" };
-                        let anew = if leg.connections == Connections::New { " anew" } else { "" };
-                        asked.push(format!("probe {}{on}{anew}", errand.source));
+                    Command::Probe { task, hop } => {
+                        self.probes.insert(task.source, task.probe);
+                        let on = if hop.redirect.is_some() { " on" } else { "" };
+                        let anew = if hop.connections == Connections::New { " anew" } else { "" };
+                        asked.push(format!("probe {}{on}{anew}", task.source));
                     }
                     Command::Write(Write::Capture(capture)) => {
                         self.captures.push(Arc::clone(&capture));
@@ -151,47 +151,53 @@ impl Hand {
     }
 
     /// The probe of a source has ended, with this said of its host.
-    pub(crate) fn taken(
+    pub(crate) fn probed(
         &mut self,
         seconds: i64,
         id: i64,
-        courtesy: Courtesy,
-        finding: Finding,
+        politeness_outcome: PolitenessOutcome,
+        outcome: ProbeOutcome,
     ) -> Vec<String> {
         let source = SourceId(id);
-        let (outcome, health) = match &finding {
-            Finding::Seen { .. } => (Outcome::Unchanged, Some((Health::Well, None))),
-            Finding::Failed(failure) => {
+        let (stored, health) = match &outcome {
+            ProbeOutcome::Observed { .. } => (Outcome::Unchanged, Some((Health::Well, None))),
+            ProbeOutcome::Failed(failure) => {
                 (Outcome::Failed { fault: failure.fault, reason: failure.reason.clone() }, failure.health())
             }
         };
-        let taken = Taken {
-            capture: Capture::bare(source, self.probes[&source], at(seconds), outcome),
-            courtesy,
-            finding,
-            look: LookNote::default(),
+        let probed = ProbeResult {
+            capture: Capture::bare(source, self.probes[&source], at(seconds), stored),
+            politeness_outcome,
+            outcome,
+            note: ProbeNote::default(),
             is_noted: false,
             health,
             n_bytes: 0,
-            way: std::mem::take(&mut self.way),
+            redirect_chain: std::mem::take(&mut self.redirect_chain),
         };
-        self.happen(seconds, Event::Taken(Box::new(taken)))
+        self.happen(seconds, Event::Probed(Box::new(probed)))
     }
 
     pub(crate) fn seen(&mut self, seconds: i64, id: i64) -> Vec<String> {
-        let finding = Finding::Seen { seen: Seen::Unchanged, follow_up: FollowUp::None };
-        self.taken(seconds, id, Courtesy::Fine, finding)
+        let outcome = ProbeOutcome::Observed { seen: Seen::Unchanged, follow_up: FollowUp::None };
+        self.probed(seconds, id, PolitenessOutcome::Fine, outcome)
     }
 
-    pub(crate) fn failed(&mut self, seconds: i64, id: i64, fault: Fault, courtesy: Courtesy) -> Vec<String> {
-        self.taken(seconds, id, courtesy, Finding::Failed(Failure::new(fault, "it fails")))
+    pub(crate) fn failed(
+        &mut self,
+        seconds: i64,
+        id: i64,
+        fault: Fault,
+        politeness_outcome: PolitenessOutcome,
+    ) -> Vec<String> {
+        self.probed(seconds, id, politeness_outcome, ProbeOutcome::Failed(Failure::new(fault, "it fails")))
     }
 
     /// The probe of a source is led to another site.
-    pub(crate) fn led(&mut self, seconds: i64, id: i64, from: &str, to: &str) -> Vec<String> {
+    pub(crate) fn redirected(&mut self, seconds: i64, id: i64, from: &str, to: &str) -> Vec<String> {
         let hop = Hop { status: StatusCode::FOUND, from: Url::parse(from).unwrap() };
         let redirect = Box::new(CrossSiteRedirect::new(vec![hop], Url::parse(to).unwrap()));
-        self.happen(seconds, Event::LedOn { probe: self.probes[&SourceId(id)], redirect })
+        self.happen(seconds, Event::Redirected { probe: self.probes[&SourceId(id)], redirect })
     }
 
     pub(crate) fn probe(&self, id: i64) -> ProbeId {

@@ -15,7 +15,7 @@ use crate::capture::Failure;
 
 /// A part of a probe within one site.
 #[derive(Debug, Clone, Default)]
-pub struct Leg {
+pub struct SiteHop {
     /// Where the parts before have led, if there were any.
     pub redirect: Option<Box<CrossSiteRedirect>>,
     /// What the site asks of programs, if that is known.
@@ -24,7 +24,7 @@ pub struct Leg {
     pub connections: Connections,
 }
 
-impl Leg {
+impl SiteHop {
     /// The part of a request that it is.
     pub fn of(self, request: Request) -> Request {
         let request = request.within_site(self.rules).over(self.connections);
@@ -37,45 +37,45 @@ impl Leg {
 
 impl Control {
     /// The site that was asked leads to another one.
-    pub(super) fn led_on(
+    pub(super) fn redirected(
         &mut self,
         now: Time,
         probe: ProbeId,
         redirect: Box<CrossSiteRedirect>,
         commands: &mut Vec<Command>,
     ) {
-        self.leg_ended(now, probe, Outcome::Fine);
-        let Some(flight) = self.flights.get_mut(&probe) else { return };
-        flight.leg = Arc::new(redirect.url().clone().into());
-        flight.redirect = Some(redirect);
+        self.hop_ended(now, probe, Outcome::Fine);
+        let Some(active) = self.active_probes.get_mut(&probe) else { return };
+        active.url = Arc::new(redirect.url().clone().into());
+        active.redirect = Some(redirect);
         if self.room_is_shut(now) {
-            self.turn_back(now, probe);
+            self.return_probe(now, probe);
         } else {
-            self.go_on(now, probe, commands);
+            self.follow_redirect(now, probe, commands);
         }
     }
 
     /// The connection was closed under a probe: it asks once more, over a new one, when its host may be asked again.
-    pub(super) fn closed_under(&mut self, now: Time, probe: ProbeId) {
-        self.leg_ended(now, probe, Outcome::Abandoned);
-        let Some(flight) = self.flights.get_mut(&probe) else { return };
-        flight.connections = Connections::New;
-        let leg = Arc::clone(&flight.leg);
-        let free = self.politeness.scope_hold(&leg, now).map_or(now, |(until, _)| until);
+    pub(super) fn connection_closed(&mut self, now: Time, probe: ProbeId) {
+        self.hop_ended(now, probe, Outcome::Abandoned);
+        let Some(active) = self.active_probes.get_mut(&probe) else { return };
+        active.connections = Connections::New;
+        let url = Arc::clone(&active.url);
+        let free = self.politeness.scope_hold(&url, now).map_or(now, |(until, _)| until);
         self.delayed.insert((free, probe));
     }
 
     /// Makes the next part of a probe, lets it wait, or ends it.
-    pub(super) fn go_on(&mut self, now: Time, probe: ProbeId, commands: &mut Vec<Command>) {
-        let Some(url) = self.flights.get(&probe).map(|flight| Arc::clone(&flight.leg)) else { return };
+    pub(super) fn follow_redirect(&mut self, now: Time, probe: ProbeId, commands: &mut Vec<Command>) {
+        let Some(url) = self.active_probes.get(&probe).map(|active| Arc::clone(&active.url)) else { return };
         let (fault, why, until) = match self.permission(now, &url) {
-            Permission::Go => return self.launch_leg(now, probe, commands),
+            Permission::Go => return self.launch_hop(now, probe, commands),
             Permission::HostWaits(until) if until.since(now) <= PATIENCE => {
                 self.delayed.insert((until, probe));
                 return;
             }
             Permission::AskRobots(robots_txt) => match self.robots_held(now, &robots_txt) {
-                None => return self.ask_robots(now, probe, &robots_txt, commands),
+                None => return self.fetch_robots(now, probe, &robots_txt, commands),
                 Some(free) if free.since(now) <= PATIENCE => {
                     self.delayed.insert((free, probe));
                     return;
@@ -90,6 +90,6 @@ impl Control {
             }
         };
         let failure = Failure::new(fault, format!("it redirects to {}: {why}", RedactedUrl::of(url.url())));
-        self.fail_unasked(now, probe, &failure, until, commands);
+        self.fail_before_fetch(now, probe, &failure, until, commands);
     }
 }

@@ -10,13 +10,13 @@ use dunlin_store::NewSource;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
-use crate::given::{page, settings, shelf};
+use crate::fixtures::{page, settings, test_store};
 use crate::live::until;
 use crate::web::{Kind, Web, at};
 
 #[tokio::test]
 async fn as_many_requests_are_open_as_the_settings_say_though_more_is_under_way() {
-    let shelf = shelf();
+    let test_store = test_store();
     let server = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = server.local_addr().unwrap();
     let mut settings = Settings {
@@ -28,7 +28,7 @@ async fn as_many_requests_are_open_as_the_settings_say_though_more_is_under_way(
     };
     settings.politeness.scope = Scope::Url;
     settings.network.guard = Guard::public_internet().allowing_network("127.0.0.0/8".parse().unwrap());
-    let engine = Engine::start(shelf.store.clone(), settings).await.unwrap();
+    let engine = Engine::start(test_store.store.clone(), settings).await.unwrap();
     let handle = engine.handle();
     for n in 0..40 {
         let source = NewSource::page(format!("http://{address}/{n}"), Time::from_seconds(0));
@@ -55,7 +55,7 @@ async fn as_many_requests_are_open_as_the_settings_say_though_more_is_under_way(
 
 #[test]
 fn a_budget_of_more_than_is_fetched_at_one_time_is_spent() {
-    let shelf = shelf();
+    let test_store = test_store();
     let mut web = Web::default();
     let urls: Vec<String> = (0..400).map(|n| format!("http://h{n}.example/page")).collect();
     for url in &urls {
@@ -66,7 +66,7 @@ fn a_budget_of_more_than_is_fetched_at_one_time_is_spent() {
     settings.in_flight = 1;
     // Five in each chronon of ten seconds.
     settings.budget.per_second = 0.5;
-    let mut run = Simulation::new(shelf.store.clone(), settings, web, at(0)).unwrap();
+    let mut run = Simulation::new(test_store.store.clone(), settings, web, at(0)).unwrap();
     for url in &urls {
         run.add_source(page(url)).unwrap();
     }

@@ -19,12 +19,12 @@ use crate::probe::panic_message;
 
 /// Which errand.
 #[derive(Debug, Clone)]
-pub(super) enum Name {
+pub(super) enum TaskId {
     Probe(ProbeId),
     Robots(Url),
 }
 
-impl Name {
+impl TaskId {
     /// What to say when it panicked.
     fn lost(self, reason: String) -> Done {
         Done::from(match self {
@@ -44,50 +44,51 @@ pub(super) enum Progress<R> {
 
 /// What errands consist of.
 pub(super) trait Run: Clone + Send + Sync + 'static {
-    type Errand: Send + 'static;
+    type Task: Send + 'static;
     type Rest: Send + 'static;
 
-    fn name(errand: &Self::Errand) -> Name;
-    fn fetch(&self, errand: Self::Errand) -> impl Future<Output = Progress<Self::Rest>> + Send;
+    fn name(task: &Self::Task) -> TaskId;
+    fn fetch(&self, task: Self::Task) -> impl Future<Output = Progress<Self::Rest>> + Send;
     fn finish(&self, rest: Self::Rest) -> impl Future<Output = Done> + Send;
 }
 
 /// The errands under way.
 #[derive(Debug)]
-pub(super) struct Tasks<R: Run> {
+pub(super) struct Workers<R: Run> {
     run: R,
-    line: Arc<Line<R::Errand>>,
+    queue: Arc<Queue<R::Task>>,
     /// Without a bound of its own, which would cost a lock for each: it holds no more than there are errands, and of those
     /// control allows only so many.
     ended: UnboundedReceiver<Done>,
     end: UnboundedSender<Done>,
-    n_under_way: usize,
+    n_active: usize,
 }
 
-impl<R: Run> Tasks<R> {
+impl<R: Run> Workers<R> {
     pub(super) fn new(run: R, at_one_time: usize) -> Self {
         let (end, ended) = unbounded_channel();
         let at_one_time = at_one_time.clamp(1, Semaphore::MAX_PERMITS);
-        Self { run, line: Arc::new(Line::new(at_one_time)), ended, end, n_under_way: 0 }
+        Self { run, queue: Arc::new(Queue::new(at_one_time)), ended, end, n_active: 0 }
     }
 
     /// How many have not been told of.
     pub(super) fn len(&self) -> usize {
-        self.n_under_way
+        self.n_active
     }
 
     /// Begins one, or puts it in line.
-    pub(super) fn begin(&mut self, errand: R::Errand) {
-        self.n_under_way += 1;
-        if let Some(errand) = self.line.push(errand) {
-            let lane = Lane { run: self.run.clone(), line: Arc::clone(&self.line), end: self.end.clone() };
-            tokio::spawn(lane.run(errand));
+    pub(super) fn begin(&mut self, task: R::Task) {
+        self.n_active += 1;
+        if let Some(task) = self.queue.push(task) {
+            let worker =
+                Worker { run: self.run.clone(), queue: Arc::clone(&self.queue), end: self.end.clone() };
+            tokio::spawn(worker.run(task));
         }
     }
 
     /// Waits for one or more to end, and takes in up to `limit` of them; for ever when none is under way.
     pub(super) async fn ended(&mut self, into: &mut Vec<Done>, limit: usize) {
-        self.n_under_way -= self.ended.recv_many(into, limit).await;
+        self.n_active -= self.ended.recv_many(into, limit).await;
     }
 
     /// Ends all that are under way.
@@ -98,60 +99,60 @@ impl<R: Run> Tasks<R> {
 
 /// What waits for a task.
 #[derive(Debug)]
-struct Line<E> {
-    waiting: Mutex<Waiting<E>>,
+struct Queue<E> {
+    waiting: Mutex<QueueState<E>>,
     at_one_time: usize,
     /// Places for those that are past the network.
     rests: Arc<Semaphore>,
 }
 
 #[derive(Debug)]
-struct Waiting<E> {
-    errands: VecDeque<E>,
-    n_lanes: usize,
+struct QueueState<E> {
+    tasks: VecDeque<E>,
+    n_workers: usize,
 }
 
-impl<E> Line<E> {
+impl<E> Queue<E> {
     fn new(at_one_time: usize) -> Self {
-        let waiting = Mutex::new(Waiting { errands: VecDeque::new(), n_lanes: 0 });
+        let waiting = Mutex::new(QueueState { tasks: VecDeque::new(), n_workers: 0 });
         Self { waiting, at_one_time, rests: Arc::new(Semaphore::new(at_one_time)) }
     }
 
     /// Puts an errand in line; gives it back when there is room for one more task, which is then to be begun with it.
-    fn push(&self, errand: E) -> Option<E> {
+    fn push(&self, task: E) -> Option<E> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        if waiting.n_lanes < self.at_one_time {
-            waiting.n_lanes += 1;
-            return Some(errand);
+        if waiting.n_workers < self.at_one_time {
+            waiting.n_workers += 1;
+            return Some(task);
         }
-        waiting.errands.push_back(errand);
+        waiting.tasks.push_back(task);
         None
     }
 
     /// The next one; when there is none, the task that asked is to end.
     fn next(&self) -> Option<E> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        let next = waiting.errands.pop_front();
-        waiting.n_lanes -= usize::from(next.is_none());
+        let next = waiting.tasks.pop_front();
+        waiting.n_workers -= usize::from(next.is_none());
         next
     }
 }
 
 /// A task that runs errands as long as there are any.
-struct Lane<R: Run> {
+struct Worker<R: Run> {
     run: R,
-    line: Arc<Line<R::Errand>>,
+    queue: Arc<Queue<R::Task>>,
     end: UnboundedSender<Done>,
 }
 
-impl<R: Run> Lane<R> {
-    async fn run(self, first: R::Errand) {
+impl<R: Run> Worker<R> {
+    async fn run(self, first: R::Task) {
         let running = async {
             let mut next = Some(first);
             // Nobody is asked any more once nobody listens.
-            while let Some(errand) = next.filter(|_| !self.end.is_closed()) {
-                self.fetch(errand).await;
-                next = self.line.next();
+            while let Some(task) = next.filter(|_| !self.end.is_closed()) {
+                self.fetch(task).await;
+                next = self.queue.next();
             }
         };
         tokio::select! {
@@ -161,13 +162,13 @@ impl<R: Run> Lane<R> {
         }
     }
 
-    async fn fetch(&self, errand: R::Errand) {
-        let name = R::name(&errand);
+    async fn fetch(&self, task: R::Task) {
+        let name = R::name(&task);
         // Nothing that a panic may leave half done is used again: an errand owns what it works on.
-        let done = match AssertUnwindSafe(self.run.fetch(errand)).catch_unwind().await {
+        let done = match AssertUnwindSafe(self.run.fetch(task)).catch_unwind().await {
             Ok(Progress::Done(done)) => done,
             Ok(Progress::Rest(rest)) => {
-                let place = Arc::clone(&self.line.rests).acquire_owned().await;
+                let place = Arc::clone(&self.queue.rests).acquire_owned().await;
                 let (run, end) = (self.run.clone(), self.end.clone());
                 tokio::spawn(async move {
                     finish(run, rest, name, end).await;
@@ -181,7 +182,7 @@ impl<R: Run> Lane<R> {
     }
 }
 
-async fn finish<R: Run>(run: R, rest: R::Rest, name: Name, end: UnboundedSender<Done>) {
+async fn finish<R: Run>(run: R, rest: R::Rest, name: TaskId, end: UnboundedSender<Done>) {
     tokio::select! {
         biased;
         ended = AssertUnwindSafe(run.finish(rest)).catch_unwind() => {
@@ -210,11 +211,11 @@ mod tests {
     type Rest = BoxFuture<'static, Done>;
 
     impl Run for Scripted {
-        type Errand = Script;
+        type Task = Script;
         type Rest = Rest;
 
-        fn name(script: &Script) -> Name {
-            Name::Probe(script.probe)
+        fn name(script: &Script) -> TaskId {
+            TaskId::Probe(script.probe)
         }
 
         async fn fetch(&self, script: Script) -> Progress<Rest> {
@@ -238,7 +239,7 @@ mod tests {
         }
     }
 
-    impl Tasks<Scripted> {
+    impl Workers<Scripted> {
         fn script(&mut self, number: u64, fetch: impl Future<Output = Progress<Rest>> + Send + 'static) {
             self.begin(Script { probe: ProbeId(number), fetch: Box::pin(fetch) });
         }
@@ -263,7 +264,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_panic_is_an_end_like_others_and_the_next_errand_goes_on() {
-        let mut tasks = Tasks::new(Scripted, 1);
+        let mut tasks = Workers::new(Scripted, 1);
         tasks.script(1, async { panic!("a bug") });
         tasks.script(2, async { Progress::Rest(async { panic!("another") }.boxed()) });
         tasks.script(3, async { Progress::Done(dropped(ProbeId(3))) });
@@ -276,7 +277,7 @@ mod tests {
 
     #[tokio::test]
     async fn as_many_fetch_as_may_and_the_others_follow_in_order() {
-        let mut tasks = Tasks::new(Scripted, 2);
+        let mut tasks = Workers::new(Scripted, 2);
         let mut held: Vec<_> = (0..5).map(|number| Some(tasks.held(number))).collect();
         for (number, now) in [(0, [0, 1]), (1, [1, 2]), (2, [2, 3]), (3, [3, 4]), (4, [4, 4])] {
             for begun in now {
@@ -297,7 +298,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_read_keeps_nobody_from_fetching() {
-        let mut tasks = Tasks::new(Scripted, 1);
+        let mut tasks = Workers::new(Scripted, 1);
         let (release, released) = oneshot::channel();
         let reading = released.map(|_| dropped(ProbeId(1))).boxed();
         tasks.script(1, async { Progress::Rest(reading) });
@@ -309,7 +310,7 @@ mod tests {
 
     #[tokio::test]
     async fn no_more_waits_to_be_read_than_fetches() {
-        let mut tasks = Tasks::new(Scripted, 1);
+        let mut tasks = Workers::new(Scripted, 1);
         let mut releases: Vec<_> = (0..2)
             .map(|number| {
                 let (release, released) = oneshot::channel::<()>();
@@ -335,7 +336,7 @@ mod tests {
     #[tokio::test]
     async fn no_task_outlives_its_listener() {
         for is_abandoned in [true, false] {
-            let mut tasks = Tasks::new(Scripted, 2);
+            let mut tasks = Workers::new(Scripted, 2);
             let mut held: Vec<_> = (0..3).map(|number| tasks.held(number)).collect();
             let (_, mut waiting) = held.pop().unwrap();
             for (begun, _) in &mut held {

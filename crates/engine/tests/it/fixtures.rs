@@ -19,15 +19,15 @@ use tempfile::TempDir;
 use crate::web::{Web, at};
 
 /// A store in a directory that goes with it.
-pub(crate) struct Shelf {
+pub(crate) struct TestStore {
     pub(crate) store: Arc<SqliteStore>,
     _directory: TempDir,
 }
 
-pub(crate) fn shelf() -> Shelf {
+pub(crate) fn test_store() -> TestStore {
     let directory = tempfile::tempdir().unwrap();
     let store = Arc::new(SqliteStore::open(directory.path()).unwrap());
-    Shelf { store, _directory: directory }
+    TestStore { store, _directory: directory }
 }
 
 /// One probe in a hundred seconds, ten seconds apart per host, looks at least every six hours.

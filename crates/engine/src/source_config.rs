@@ -15,29 +15,29 @@ use dunlin_store::{
 use url::Url;
 
 use crate::memory::Memory;
-use crate::recipe::understand;
+use crate::recipe::interpret;
 use crate::{Error, Settings};
 
 /// A source that joins, or joins again after an edit.
 #[derive(Debug, Clone)]
-pub struct Joining {
+pub struct SourceConfig {
     /// Its number.
     pub id: SourceId,
     /// How it fares.
     pub state: SourceState,
     /// What to do with it.
-    pub plan: Plan,
+    pub activity: Activity,
 }
 
 /// What to do with a source.
 #[derive(Debug, Clone)]
-pub enum Plan {
+pub enum Activity {
     /// Watch it.
-    Watch(Box<Known>),
+    Watch(Box<WatchedSource>),
     /// Leave it alone: a user has it paused.
-    Pause(Box<Known>),
+    Pause(Box<WatchedSource>),
     /// Leave it alone: what is stored about it makes no sense.
-    LeaveOut {
+    Invalid {
         /// Why.
         reason: String,
     },
@@ -45,7 +45,7 @@ pub enum Plan {
 
 /// What watching a source takes.
 #[derive(Debug, Clone)]
-pub struct Known {
+pub struct WatchedSource {
     /// Where it is.
     pub url: Arc<Url>,
     /// What its changes are worth.
@@ -59,14 +59,14 @@ pub struct Known {
     /// Whether some of that is in no note: learned again from looks of a run that ended suddenly.
     pub is_unnoted: bool,
     /// The last look that worked.
-    pub last_look: Option<Time>,
+    pub last_probe: Option<Time>,
     /// Not to be looked at before this time.
     pub not_before: Option<Time>,
     /// Failures in a row.
     pub failures: u32,
 }
 
-impl Joining {
+impl SourceConfig {
     /// Reads what is remembered of a stored source.
     pub fn load(
         store: &dyn Store,
@@ -75,26 +75,29 @@ impl Joining {
         unnoted: &Unnoted,
     ) -> Result<Self, Error> {
         let (id, state) = (source.id, source.state.clone());
-        let checked = match understand(&source.spec, settings) {
+        let checked = match interpret(&source.spec, settings) {
             Ok(checked) => checked,
-            Err(error) => return Ok(Self { id, state, plan: Plan::LeaveOut { reason: error.to_string() } }),
+            Err(error) => {
+                return Ok(Self { id, state, activity: Activity::Invalid { reason: error.to_string() } });
+            }
         };
         let mut memory = Memory::load(store, source.id, &source.spec, settings.prior)?;
-        let noted = memory.look.last_look;
+        let noted = memory.note.last_probe;
         unnoted.of(id).for_each(|at| memory.catch_up(at));
-        let known = Box::new(Known {
+        let watched = Box::new(WatchedSource {
             url: checked.target.url,
             value: checked.value,
             shortest_gap: checked.shortest_gap,
             longest_gap: checked.longest_gap,
             model: memory.model,
-            is_unnoted: memory.look.last_look != noted,
-            last_look: memory.look.last_look,
-            not_before: memory.look.not_before,
-            failures: memory.look.failures,
+            is_unnoted: memory.note.last_probe != noted,
+            last_probe: memory.note.last_probe,
+            not_before: memory.note.not_before,
+            failures: memory.note.failures,
         });
-        let plan = if source.paused.is_some() { Plan::Pause(known) } else { Plan::Watch(known) };
-        Ok(Self { id, state, plan })
+        let activity =
+            if source.paused.is_some() { Activity::Pause(watched) } else { Activity::Watch(watched) };
+        Ok(Self { id, state, activity })
     }
 }
 
@@ -105,14 +108,16 @@ pub struct Unnoted(BTreeMap<SourceId, Vec<Time>>);
 impl Unnoted {
     /// Reads all of them.
     pub fn read(store: &dyn Store) -> Result<Self, Error> {
-        let mut looks = Self::default();
+        let mut probes = Self::default();
         let mut after = noted_until(store)?;
         loop {
             let page = store.observations(&ObservationQuery { source: None, after, limit: PAGE })?;
-            let Some(last) = page.last() else { return Ok(looks) };
+            let Some(last) = page.last() else { return Ok(probes) };
             after = Some(last.id);
-            for look in page.into_iter().filter(|look| look.outcome == Outcome::Unchanged) {
-                looks.0.entry(look.source).or_default().push(look.at);
+            for observation in
+                page.into_iter().filter(|observation| observation.outcome == Outcome::Unchanged)
+            {
+                probes.0.entry(observation.source).or_default().push(observation.at);
             }
         }
     }
@@ -148,7 +153,7 @@ const PAGE: u32 = 1000;
 pub fn load_all(
     store: &dyn Store,
     settings: &Settings,
-    mut join: impl FnMut(Vec<Joining>),
+    mut join: impl FnMut(Vec<SourceConfig>),
 ) -> Result<(), Error> {
     let unnoted = Unnoted::read(store)?;
     let mut after = None;
@@ -156,8 +161,8 @@ pub fn load_all(
         let sources = store.sources(&SourceQuery { after, ..SourceQuery::first(PAGE) })?;
         let Some(last) = sources.last() else { return Ok(()) };
         after = Some(last.id);
-        let joining: Result<Vec<Joining>, Error> =
-            sources.iter().map(|source| Joining::load(store, source, settings, &unnoted)).collect();
-        join(joining?);
+        let config: Result<Vec<SourceConfig>, Error> =
+            sources.iter().map(|source| SourceConfig::load(store, source, settings, &unnoted)).collect();
+        join(config?);
     }
 }

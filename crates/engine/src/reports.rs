@@ -9,30 +9,30 @@ use dunlin_store::{Source, SourceId, Store};
 
 use crate::control::{Control, Event};
 use crate::handle::stored_budget;
-use crate::joining::{Joining, Unnoted};
+use crate::source_config::{SourceConfig, Unnoted};
 use crate::{Error, Settings};
 
 /// Everything there is to say about one source.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Explained {
+pub struct SourceExplanation {
     /// The source as it is stored, with its state and the reason for it.
     pub source: Source,
     /// What the engine does with it at present.
-    pub standing: Standing,
+    pub status: SourceStatus,
     /// The last look that worked.
-    pub last_look: Option<Time>,
+    pub last_probe: Option<Time>,
     /// Not to be looked at before this time, after a failure.
     pub not_before: Option<Time>,
     /// What is expected of it.
-    pub outlook: Outlook,
+    pub forecast: ForecastSummary,
     /// What a look is worth now; `None` for a source that was never seen, which takes turns with those that are worth most.
     pub value: Option<f64>,
     /// What it would have to be worth.
     pub price: f64,
     /// When the next look is expected at the earliest; `None` when it cannot be said.
-    pub next_look: Option<Time>,
+    pub next_probe: Option<Time>,
     /// The others that are due too, if it is due and has to wait for its turn.
-    pub turn: Option<Turn>,
+    pub queue_position: Option<QueuePosition>,
     /// What keeps all sources from being looked at: the store, or our network.
     pub trouble: Option<String>,
     /// Why it will be taken then.
@@ -43,7 +43,7 @@ pub struct Explained {
 
 /// A source that waits for its turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Turn {
+pub struct QueuePosition {
     /// How many others are due.
     pub others: u64,
     /// When it is looked at if all of them go first and no more come; `None` without a budget.
@@ -52,11 +52,11 @@ pub struct Turn {
 
 /// What the engine does with a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Standing {
+pub enum SourceStatus {
     /// It is looked at when that is worth it.
     Watched,
     /// A look is being taken.
-    UnderWay,
+    Probing,
     /// A user has it paused.
     Paused,
     /// What is stored about it cannot be used.
@@ -68,11 +68,11 @@ pub enum Standing {
 
 /// What is expected of a source.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Outlook {
+pub struct ForecastSummary {
     /// Changes per second, now.
     pub rate: f64,
     /// Changes expected in each of the next 24 hours.
-    pub ahead: Vec<HourAhead>,
+    pub ahead: Vec<HourlyForecast>,
     /// How many changes' worth of evidence there is.
     pub evidence: f64,
     /// By how much the rate may well be larger than its mean.
@@ -83,7 +83,7 @@ pub struct Outlook {
 
 /// One of the hours to come.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct HourAhead {
+pub struct HourlyForecast {
     /// Its beginning.
     pub from: Time,
     /// Changes expected in it.
@@ -109,13 +109,13 @@ pub struct BudgetReport {
     /// What a look had to be worth when the last one was chosen.
     pub price: f64,
     /// Probes taken.
-    pub used: Used,
+    pub used: ProbeCounts,
     /// Probes under way.
     pub in_flight: u32,
     /// The most there may be.
     pub max_in_flight: u32,
     /// The hosts that were asked most in the last day, at most 100.
-    pub hosts: Vec<HostUse>,
+    pub hosts: Vec<HostUsage>,
 }
 
 impl BudgetReport {
@@ -125,9 +125,9 @@ impl BudgetReport {
             pace: settings.budget,
             host_pace: settings.host_budget,
             price: 0.0,
-            used: Used { minute: 0, hour: 0, day: 0 },
+            used: ProbeCounts { minute: 0, hour: 0, day: 0 },
             in_flight: 0,
-            max_in_flight: settings.most_under_way(settings.budget),
+            max_in_flight: settings.max_active(settings.budget),
             hosts: Vec::new(),
         }
     }
@@ -135,7 +135,7 @@ impl BudgetReport {
 
 /// Probes taken, by how long ago.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Used {
+pub struct ProbeCounts {
     /// In the last minute.
     pub minute: u64,
     /// In the last hour.
@@ -146,9 +146,9 @@ pub struct Used {
 
 /// One host's part of the budget.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HostUse {
+pub struct HostUsage {
     /// The host, or whatever politeness is owed to.
-    pub place: String,
+    pub scope: String,
     /// Probes in the last hour, in steps of five minutes.
     pub hour: u64,
     /// Probes in the last day, in steps of an hour.
@@ -240,12 +240,12 @@ pub fn explain_stored(
     settings: &Settings,
     id: SourceId,
     now: Time,
-) -> Result<Explained, Error> {
+) -> Result<SourceExplanation, Error> {
     let source = store.source(id)?.ok_or(Error::NoSuchSource(id))?;
-    let joining = Joining::load(store, &source, settings, &Unnoted::read(store)?)?;
+    let config = SourceConfig::load(store, &source, settings, &Unnoted::read(store)?)?;
     let budget = stored_budget(store)?.unwrap_or(settings.budget);
     let mut control = Control::new(Arc::new(settings.clone()), budget, 0);
     control.restore_politeness(&store.politeness()?);
-    control.handle(now, Event::Joined(vec![joining]), &mut Vec::new());
+    control.handle(now, Event::Configured(vec![config]), &mut Vec::new());
     Ok(control.explain(source, now))
 }
