@@ -1,5 +1,5 @@
-//! From which time on things are too old to be kept. A clock that is suddenly far ahead is not believed at once: by it, all
-//! that is stored would be too old. Reads no clock.
+//! When stored data is too old to be kept. A clock that is suddenly far ahead is not believed at once: by it, everything
+//! stored would be too old. Reads no clock.
 //!
 //! Invariant: however far ahead a clock is, and however often the service is started with it, things go at most
 //! [`BELIEVED`] too early, until the service has run for [`PROVEN`] with that clock.
@@ -11,7 +11,7 @@ use dunlin_store::{Pruned, Store};
 
 use crate::{Error, Keep};
 
-/// So far ahead of what was to be expected a clock is believed: a service may have been off for that long.
+/// A clock that is this far ahead of what was expected is believed: a service may have been off for that long.
 pub const BELIEVED: Duration = Duration::from_hours(7 * 24);
 /// A clock that is further ahead is believed after the service has run with it for this long.
 pub const PROVEN: Duration = Duration::from_hours(24);
@@ -28,7 +28,7 @@ pub struct Ages {
     doubted: Option<Duration>,
 }
 
-/// A time from which ages are reckoned.
+/// The time from which ages are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BelievedTime {
     /// The time.
@@ -48,7 +48,7 @@ impl Ages {
         Ok(Self { believed: believed.map(|time| (time, Duration::ZERO)), doubted: None })
     }
 
-    /// The time to reckon from when the clock says `now` and this run has lasted for `run_for`.
+    /// The time to compute ages from when the clock says `now` and this run has lasted for `run_for`.
     pub fn believed_time(&mut self, now: Time, run_for: Duration) -> BelievedTime {
         let expected = self.believed.map(|(time, then)| time.plus(run_for.saturating_sub(then)));
         if let Some(expected) = expected.filter(|expected| now > expected.plus(BELIEVED)) {
@@ -113,7 +113,7 @@ mod tests {
             assert_eq!(n_pruned(&mut ages, &store, ahead, Duration::ZERO), 0);
             let (_, believed) = ages.prune(&store, Keep::default(), ahead.plus(HOUR), HOUR).unwrap();
             assert!(believed.doubt.unwrap() > Duration::from_hours(9 * 365 * 24), "{believed:?}");
-            // What is written meanwhile has the time of that clock.
+            // What is written in between has the time of that clock.
             let at = ahead.plus(HOUR);
             let late = NewDecision { at, source: None, reason: "".into(), figures: Vec::new() };
             store.append_decisions(&[late]).unwrap();

@@ -1,8 +1,8 @@
-//! What a probe brought: from what was remembered and what was fetched to what to store and what to learn. A function;
-//! it fetches nothing, decides no times, and leaves politeness and forecasts to [`crate::control`].
+//! The result of a probe: a function from what was remembered and fetched to what to store and what to learn. It fetches
+//! nothing, decides no times, and leaves politeness and forecasts to [`crate::control`].
 //!
 //! The order: an answer without content is a failure; content that is the same byte for byte is no change; the first
-//! content is what later looks are compared with, and nobody is told of it; other content is read and compared.
+//! content is the baseline of later probes, and no change is reported for it; other content is read and compared.
 
 mod detail;
 mod failure;
@@ -26,20 +26,20 @@ use crate::memory::{ProbeNote, flicker_note};
 use crate::recipe::Target;
 use crate::{Error, Settings};
 
-/// A probe that is to be made.
+/// A probe to make.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProbeTask {
-    /// Under this number.
+    /// Its id.
     pub probe: ProbeId,
-    /// Of which source.
+    /// The source.
     pub source: SourceId,
-    /// Where it is, as far as control knows.
+    /// The source's address, as control knows it.
     pub url: Arc<Url>,
-    /// When it was last looked at with success.
+    /// When it was last probed successfully.
     pub last_probe: Option<Time>,
 }
 
-/// A probe that is about to be made, with what its outcome will be compared with.
+/// A probe that is ready to be fetched, with what its result will be compared with.
 #[derive(Debug, Clone)]
 pub struct PreparedProbe {
     /// Which source.
@@ -48,19 +48,19 @@ pub struct PreparedProbe {
     pub probe: ProbeId,
     /// Where it is and how to read it.
     pub target: Target,
-    /// What the last look left.
+    /// What the last probe left.
     pub note: ProbeNote,
-    /// What is known of its flicker.
+    /// What is known about its flicker.
     pub flicker: Flicker,
-    /// How soon a look must follow another one to count as close.
+    /// How soon a probe must follow another one to belong to a burst.
     pub close: Duration,
 }
 
-/// Looks that follow each other within this time are close, if the settings let them follow that soon.
+/// Probes within this time of each other form a burst, if the settings allow them that soon.
 const CLOSE: Duration = Duration::from_secs(15);
 
 impl PreparedProbe {
-    /// A probe of a source, with what is stored of the look before and of its flicker.
+    /// A probe of a source, with the stored note of the last probe and the stored flicker.
     pub fn new(
         task: &ProbeTask,
         target: Target,
@@ -69,7 +69,7 @@ impl PreparedProbe {
         settings: &Settings,
     ) -> Self {
         let close = CLOSE.max((settings.politeness.gap + settings.chronon) * 2);
-        // Most looks leave no note. Close looks that follow a change count from the look before it, which is noted.
+        // Most probes leave no note. A burst after a change counts from the probe before the change, which is noted.
         if note.confirming.is_none() {
             note.last_probe = task.last_probe.or(note.last_probe);
         }
@@ -79,49 +79,49 @@ impl PreparedProbe {
     /// What to ask the server for.
     pub fn request(&self) -> Result<Request, Error> {
         let request = self.target.request()?;
-        // Without something to compare with, "not changed" would be an answer without content.
+        // Without a baseline, "not changed" would be an answer without content.
         let is_first = !self.note.has_baseline();
         Ok(if is_first { request } else { request.unless(self.note.validators.clone()) })
     }
 }
 
-/// What came of a probe.
+/// The result of a probe.
 #[derive(Debug, Clone)]
 pub struct ProbeResult {
-    /// What to store, without politeness, forecast, state and the note of the look: control adds those.
+    /// What to store, without politeness, forecast, state and the probe's note: control adds those.
     pub capture: Capture,
-    /// What the place that was asked may make of it.
+    /// What it means for politeness towards the host.
     pub politeness_outcome: politeness::Outcome,
-    /// What it showed.
+    /// What the probe showed.
     pub outcome: ProbeOutcome,
-    /// What to leave for the next look.
+    /// What to leave for the next probe.
     pub note: ProbeNote,
-    /// Whether the stored note says the same already, but for the time.
+    /// Whether the stored note is already the same, except for the time.
     pub is_noted: bool,
-    /// How the source fares, and the reason; without one, what was said of how it could be read still holds. `None` leaves
-    /// its state.
+    /// The health of the source, and the reason; without one, an earlier reason about reading still holds. `None` leaves its
+    /// state.
     pub health: Option<(Health, Option<String>)>,
     /// Bytes of the body.
     pub n_bytes: u64,
-    /// Everything that was asked, in order, where the source redirects; else nothing.
+    /// All fetched URLs, in order, where the source redirects; empty otherwise.
     pub redirect_chain: Vec<Url>,
 }
 
 /// What a probe showed.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ProbeOutcome {
-    /// The source was seen.
+    /// The source was observed.
     Observed {
         /// What a forecast can learn from it.
         seen: Seen,
-        /// Whether a second look soon would show what flickers.
+        /// Whether a second probe soon would show what flickers.
         follow_up: FollowUp,
     },
     /// It was not.
     Failed(Failure),
 }
 
-/// Whether a second look soon is wanted.
+/// Whether a second probe should follow soon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FollowUp {
     /// As soon as the host allows.
@@ -139,7 +139,7 @@ pub enum Step<'f> {
     Read(&'f Fetched),
 }
 
-/// What is known of a body before it is hashed.
+/// What is known about a body before it is hashed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Body {
     /// It is the last one again.
@@ -148,7 +148,7 @@ pub enum Body {
     Any,
 }
 
-/// Judges an answer that came at `at` as far as that goes without reading it.
+/// Judges an answer that came at `at` as far as possible without reading it.
 pub fn first_step<'f>(
     prepared: &PreparedProbe,
     answer: &'f Result<Fetched, dunlin_net::Error>,
@@ -231,7 +231,7 @@ fn redirect_chain(fetched: &Fetched) -> Vec<Url> {
     fetched.hops.iter().map(|hop| hop.from.clone()).chain([Url::clone(&fetched.final_url)]).collect()
 }
 
-/// The note of a look that worked, with the hash of the content before. A 304 may leave out validators that still count.
+/// The note of a successful probe, with the hash of the previous content. A 304 may omit validators that are still valid.
 fn note_after(before: &ProbeNote, last_probe: Option<Time>, fetched: &Fetched) -> ProbeNote {
     let mut note = ProbeNote { last_probe, failures: 0, not_before: None, ..before.clone() };
     if fetched.is_unchanged() {
@@ -244,7 +244,7 @@ fn note_after(before: &ProbeNote, last_probe: Option<Time>, fetched: &Fetched) -
     note
 }
 
-/// Where the source says it lives from now on, if every step there was for good.
+/// The new address of the source, if every redirect to it was permanent.
 fn moved(fetched: &Fetched) -> Option<String> {
     let is_for_good = |status: u16| matches!(status, 301 | 308);
     let hops = &fetched.hops;
@@ -255,7 +255,7 @@ fn moved(fetched: &Fetched) -> Option<String> {
 
 const MOVED: &str = "moved permanently to";
 
-/// Whether a reason is about the way to a page, not about how it could be read.
+/// Whether a reason is about a redirect, not about how the page could be read.
 pub(crate) fn is_about_redirect(reason: &str) -> bool {
     reason.starts_with(MOVED)
 }

@@ -13,7 +13,7 @@ pub enum Error {
     /// A header that cannot be sent with a source.
     #[error("headers: {0}")]
     Header(#[source] dunlin_net::Error),
-    /// A kind that nobody reads.
+    /// An unknown kind.
     #[error("kind `{given}` is not known (expected page, feed, json, text or auto)")]
     Kind {
         /// What was given.

@@ -1,5 +1,5 @@
-//! How the rest of the program talks to a running engine. Checks what comes in, writes it to the store, and tells the
-//! loop; decides nothing.
+//! How the rest of the program talks to a running engine. Checks its input, writes it to the store, and informs the loop;
+//! decides nothing.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,7 +17,7 @@ use crate::{BudgetReport, Error, Figures, Health, Settings, recipe};
 /// The name under which a budget set while running is stored.
 pub(crate) const BUDGET_SETTING: &str = "budget";
 
-/// What the loop is asked by handles.
+/// A request from a handle to the loop.
 pub(crate) enum LoopRequest {
     Configure(Box<SourceConfig>, oneshot::Sender<()>),
     Remove(SourceId, oneshot::Sender<()>),
@@ -27,7 +27,7 @@ pub(crate) enum LoopRequest {
     SetBudget(Pace, oneshot::Sender<()>),
 }
 
-/// What the loop tells everyone, without being asked.
+/// What the loop publishes after every step.
 #[derive(Debug, Clone)]
 pub(crate) struct Published {
     pub(crate) figures: Figures,
@@ -43,8 +43,8 @@ pub struct Handle {
     pub(crate) newest: watch::Receiver<Cursor>,
     pub(crate) published: Arc<Mutex<Published>>,
     pub(crate) heartbeat: Arc<Heartbeat>,
-    /// Held from before something is written until the loop has been told, so that both hear the same things in the same
-    /// order. Shared by additions: nobody can speak of a source that is not there yet.
+    /// Held from before a write until the loop has been informed, so that store and loop see edits in the same order.
+    /// Shared by additions: a source cannot be edited before it exists.
     pub(crate) order: Arc<RwLock<()>>,
 }
 
@@ -75,7 +75,7 @@ impl Handle {
         .await
     }
 
-    /// Changes a source; also pauses and resumes. A new address, kind or recipe makes the next look a first one.
+    /// Changes a source; also pauses and resumes. A new address, kind or recipe makes the next probe a first one.
     pub async fn edit_source(&self, id: SourceId, edit: SourceEdit) -> Result<Source, Error> {
         let handle = self.clone();
         unbroken(async move {
@@ -111,7 +111,7 @@ impl Handle {
         .await
     }
 
-    /// Looks at a source ahead of others, as soon as its host and the budget allow.
+    /// Probes a source ahead of others, as soon as its host and the budget allow.
     pub async fn probe_now(&self, id: SourceId) -> Result<(), Error> {
         self.ask(|reply| LoopRequest::Probe(id, reply)).await?.map_err(|unwanted| match unwanted {
             NotProbeable::Unknown => Error::NoSuchSource(id),
@@ -142,7 +142,7 @@ impl Handle {
         .await
     }
 
-    /// The newest change that is stored; told after its commit.
+    /// The newest change that is stored; announced after its commit.
     pub fn newest_cursor(&self) -> watch::Receiver<Cursor> {
         self.newest.clone()
     }
@@ -158,8 +158,8 @@ impl Handle {
         self.published.lock().unwrap_or_else(PoisonError::into_inner).health.clone()
     }
 
-    /// Why nothing is captured at present, though everything seems to run. Asks nobody, so that it can be told also of a loop
-    /// that hangs.
+    /// Why nothing is captured at present, though everything seems to run. Sends no request, so it also works when the loop
+    /// hangs.
     pub fn standstill(&self) -> Option<Standstill> {
         self.heartbeat.standstill()
     }
@@ -189,14 +189,14 @@ impl Handle {
     }
 }
 
-/// Does a thing to its end, even if whoever asked for it no longer waits.
+/// Runs work to its end, even if the caller no longer waits.
 async fn unbroken<T: Send + 'static>(
     work: impl Future<Output = Result<T, Error>> + Send + 'static,
 ) -> Result<T, Error> {
     tokio::spawn(work).await.map_err(|_| Error::Stopped)?
 }
 
-/// One probe in a thousand days; whoever wants fewer wants none.
+/// One probe in a thousand days; a smaller budget has to be 0.
 const SLOWEST_PACE: f64 = 1.0 / 86_400_000.0;
 
 /// A pace that can be kept.

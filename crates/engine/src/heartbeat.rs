@@ -1,5 +1,5 @@
-//! Signs of life that the loop and the writer leave as they go, for whoever wants to know whether anything is captured. Reading
-//! them asks nobody, so there is an answer also when one of them hangs. By a clock that nobody can set.
+//! Signs of life that the loop and the writer leave as they run: they show whether anything is captured. Reading them
+//! needs no reply from either, so it works when one of them hangs. Uses the monotonic clock.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};

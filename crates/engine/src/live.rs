@@ -1,6 +1,6 @@
-//! The driver for the real world: the wall clock, sockets, threads. One task decides, at most so many fetch, extraction
-//! has threads of its own, the store has blocking ones, one task writes. What waits in channels is bounded by what is under
-//! way, and the task that decides waits for no room in any.
+//! The driver for the real world: the wall clock, sockets, threads. One task decides, a bounded set of workers fetch,
+//! extraction has threads of its own, the store has blocking ones, one task writes. The number of active probes bounds
+//! what waits in channels, and the task that decides never blocks on any.
 //!
 //! Decides nothing itself: every decision is in [`crate::control`].
 
@@ -34,7 +34,7 @@ use crate::heartbeat::Heartbeat;
 use crate::source_config::{has_been_used, load_all};
 use crate::{Error, Settings};
 
-/// Asks that wait while the loop is busy.
+/// Requests that wait while the loop is busy.
 const ASKS: usize = 64;
 /// The most tasks whose ends one turn of the loop takes in: ticks have to come in between.
 const AT_ONE_TURN: usize = 128;
@@ -59,7 +59,7 @@ impl Engine {
         Self::start_with(store, settings, client).await
     }
 
-    /// The same with a client of one's own, for instance one that looks up names elsewhere.
+    /// The same with a given client, for instance one with another resolver.
     pub async fn start_with(
         store: Arc<dyn Store>,
         settings: Settings,
@@ -92,8 +92,8 @@ impl Engine {
         self.handle.clone()
     }
 
-    /// Begins no more probes, finishes those under way, or abandons them after a while, and writes all there is to write.
-    /// An error when the store did not take it all.
+    /// Starts no more probes, finishes the active ones or abandons them after a while, and writes everything. An error when
+    /// the store did not take everything.
     pub async fn stop(self) -> Result<(), Error> {
         self.upkeep.abort();
         let _ = self.stop.send(());
@@ -149,13 +149,13 @@ async fn keep_up(handle: Handle) {
     }
 }
 
-/// The loop's belongings.
+/// The state of the loop.
 struct Running {
     control: Control,
     settings: Arc<Settings>,
     workers: Workers<Fetching>,
     recent: Recent,
-    /// Probes of sources that are not among those.
+    /// Probes of sources that are not cached.
     preparing: Preparing,
     /// What the writer has no room for yet.
     unsent: VecDeque<Write>,
@@ -174,7 +174,7 @@ impl Running {
         // What the writer has no room for waits with the loop, and would not be written together with the rest.
         let capacity = settings.max_active(Pace { per_second: f64::MAX }) as usize + 16;
         let (to_write, handed_over) = mpsc::channel(capacity);
-        // The writer waits until the loop has heard it, and has something to say only now and then.
+        // The writer waits until the loop has received its events, which come only now and then.
         let (events, written) = mpsc::channel(1);
         let heartbeat = Arc::clone(&handle.heartbeat);
         let writer = tokio::spawn(writer::run(Arc::clone(&handle.store), handed_over, events, heartbeat));
@@ -230,7 +230,7 @@ impl Running {
             self.send_writes();
             self.publish();
             let is_idle = self.control.n_active() == 0 && self.unsent.is_empty();
-            // What more is fetched would only wait with the rest for a store that takes nothing.
+            // Further results would only wait for a store that takes nothing.
             let is_stuck = self.control.health().store_trouble.is_some();
             if give_up_at.is_some_and(|at| is_idle || is_stuck || Instant::now() >= at) {
                 break;
@@ -255,7 +255,7 @@ impl Running {
         self.handle(now, event);
     }
 
-    /// Tells everyone of changes that are in the store.
+    /// Announces changes that are in the store.
     fn announce(&self, recorded: &Recorded) {
         if let Some((_, last)) = recorded.cursors {
             self.newest.send_if_modified(|newest| {
@@ -305,8 +305,7 @@ impl Running {
         self.take(now, event);
     }
 
-    /// Hands writes to the writer as far as it has room. What it has no room for bounds itself: each belongs to a probe
-    /// under way, and of those there are only so many.
+    /// Hands writes to the writer as far as it has room. The rest is bounded: each belongs to an active probe.
     fn send_writes(&mut self) {
         let Some(sender) = &self.to_write else { return };
         while let Some(write) = self.unsent.pop_front() {
@@ -327,7 +326,7 @@ impl Running {
 
     fn answer(&mut self, ask: LoopRequest) {
         let now = wall_clock();
-        // Whoever asked may have gone meanwhile; then nobody needs the answer.
+        // The caller may be gone; then the reply is not needed.
         match ask {
             LoopRequest::Configure(config, reply) => {
                 self.recent.forget(config.id);
@@ -355,7 +354,7 @@ impl Running {
         }
     }
 
-    /// Abandons what is still under way and writes the rest, as long as that takes no longer than agreed.
+    /// Abandons active probes and writes the rest, within the time limit.
     async fn finish(mut self, give_up_at: Instant) -> Result<(), Error> {
         let abandoned = self.workers.len() + self.preparing.len();
         self.workers.abandon();
@@ -374,7 +373,7 @@ impl Running {
                 }
             }
         };
-        // The writer tells what it has written; nobody needs to know any more, but it must not wait for a listener.
+        // The writer's events are not needed any more, but it must not wait for a receiver.
         let listening = async { while written.recv().await.is_some() {} };
         let limit = give_up_at.max(Instant::now() + LAST_WRITES);
         let writer = &mut self.writer;

@@ -1,7 +1,6 @@
-//! What the engine remembers about one source between looks, as notes in the store. Reads and writes bytes only.
+//! What the engine remembers about one source between probes, as notes in the store. Reads and writes bytes only.
 //!
-//! Invariant: a note that cannot be read, because another release wrote it, counts as one that is not there. Nothing is
-//! lost by that but a head start.
+//! Invariant: a note that cannot be read, because another release wrote it, counts as missing. Only a head start is lost.
 
 use dunlin_core::Time;
 use dunlin_extract::{Flicker, Item};
@@ -22,24 +21,24 @@ const PROBE_NOTE: &str = "look";
 const FLICKER_NOTE: &str = "flicker";
 const MODEL_NOTE: &str = "model";
 
-/// What one look leaves for the next.
+/// What one probe leaves for the next.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ProbeNote {
-    /// Which address, kind and recipe this is about; another one begins anew.
+    /// Which address, kind and recipe this is about; any other starts from scratch.
     pub spec: u64,
     /// What the server recognises the last version by.
     pub validators: Validators,
     /// The hash of the last body that was read.
     pub hash: Option<[u8; 32]>,
-    /// The last look that worked.
+    /// The last probe that succeeded.
     pub last_probe: Option<Time>,
-    /// Until when another look would show what flickers, after a change.
+    /// Until when another probe would show what flickers, after a change.
     pub confirming: Option<Time>,
-    /// How many times a change was told; beyond 255 it goes on from 128.
+    /// How many times a change was reported; after 255 it continues at 128.
     pub n_reported: u8,
     /// Failures in a row.
     pub failures: u32,
-    /// Not to be looked at before this time.
+    /// Not to be probed before this time.
     pub not_before: Option<Time>,
 }
 
@@ -50,7 +49,7 @@ impl ProbeNote {
     }
 }
 
-/// A number that is another one for every address, kind and recipe.
+/// A hash of address, kind and recipe.
 pub fn spec_of(source: &NewSource) -> u64 {
     spec_hash(&source.url, &source.kind, &source.recipe)
 }
@@ -61,19 +60,19 @@ fn spec_hash(url: &str, kind: &str, recipe: &str) -> u64 {
     hash.iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
-/// What is learned from looks, of which most leave nothing else to remember.
+/// What is learned from probes; most leave nothing else to remember.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Learned {
-    /// The last look that it was learned from.
+    /// The last probe that it was learned from.
     pub last_probe: Option<Time>,
     /// How the source changes.
     pub model: Model,
 }
 
-/// What is remembered about a source while it waits.
+/// What is remembered about a source between probes.
 #[derive(Debug, Clone)]
 pub struct Memory {
-    /// What the last look left.
+    /// What the last probe left.
     pub note: ProbeNote,
     /// What is known of how it changes.
     pub model: Model,
@@ -104,7 +103,7 @@ impl Memory {
         })
     }
 
-    /// Learns from a look that showed nothing new and is not among the notes yet.
+    /// Learns from a probe that showed nothing new and is not in the notes yet.
     pub fn catch_up(&mut self, at: Time) {
         let since = self.note.last_probe;
         if since.is_some_and(|last| at > last) {
@@ -117,8 +116,8 @@ impl Memory {
 /// The names of the notes that a probe begins with.
 pub(crate) const PROBE_NOTES: [&str; 2] = [PROBE_NOTE, FLICKER_NOTE];
 
-/// What a probe begins with: what the last look left, and what is known of the flicker. As if new where that is about
-/// another address or recipe.
+/// What a probe starts from: the note of the last probe, and the known flicker. As if new where those are about another
+/// address or recipe.
 pub(crate) fn read_probe_notes(basis: &ProbeBasis) -> (ProbeNote, Flicker) {
     let spec = spec_hash(&basis.url, &basis.kind, &basis.recipe);
     match decode::<ProbeNote>(&basis.notes, PROBE_NOTE, FORM).filter(|note| note.spec == spec) {
@@ -127,7 +126,7 @@ pub(crate) fn read_probe_notes(basis: &ProbeBasis) -> (ProbeNote, Flicker) {
     }
 }
 
-/// The note of what a look leaves.
+/// The note that a probe leaves.
 pub fn probe_note(note: &ProbeNote) -> Option<Note> {
     encode(PROBE_NOTE, FORM, note)
 }
@@ -137,7 +136,7 @@ pub fn flicker_note(flicker: &Flicker) -> Option<Note> {
     encode(FLICKER_NOTE, FORM, flicker)
 }
 
-/// What is known of the flicker according to these notes, if it is among them.
+/// The flicker in these notes, if it is among them.
 pub(crate) fn flicker_in(notes: &[Note]) -> Option<Flicker> {
     decode(notes, FLICKER_NOTE, FORM)
 }
@@ -163,7 +162,7 @@ pub fn stored_item(item: &Item) -> Option<NewItem> {
     Some(NewItem { key: item.id.to_string(), body: serde_json::to_vec(item).ok()? })
 }
 
-/// The items of a source as they were: those there at the last look first.
+/// The items of a source as they were: those present at the last probe first.
 pub fn previous(store: &dyn Store, id: SourceId) -> Result<Previous, dunlin_store::Error> {
     let stored = store.items(id, ItemScope::Remembered)?;
     let (present, left): (Vec<_>, Vec<_>) = stored.into_iter().partition(|item| item.left.is_none());

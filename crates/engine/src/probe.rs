@@ -1,4 +1,4 @@
-//! The parts of a probe that touch the store, on whatever thread the driver runs them. The same for both drivers.
+//! The parts of a probe that use the store, on a thread of the driver's choice. The same for both drivers.
 
 use dunlin_core::{Fault, Time};
 use dunlin_net::Fetched;
@@ -9,8 +9,8 @@ use crate::memory;
 use crate::recipe::Recipes;
 use crate::{Error, Settings};
 
-/// Reads what probes need: the words of each source, and what its last look left. One call of the store serves all; an
-/// error means that the store could not be read.
+/// Reads what probes start from: the configuration of each source, and the notes of its last probe. One call of the store
+/// serves all; an error means that the store could not be read.
 pub(crate) fn prepare(
     store: &dyn Store,
     settings: &Settings,
@@ -28,7 +28,7 @@ pub(crate) fn prepare(
     Ok(tasks.iter().zip(stored).map(prepared).collect())
 }
 
-/// Makes of an answer what is to be stored and learned.
+/// Turns an answer into a result.
 pub(crate) fn digest(
     store: &dyn Store,
     settings: &Settings,
@@ -61,7 +61,7 @@ pub(crate) fn read(
     Ok(capture::read(prepared, fetched, &previous, at, &extractor))
 }
 
-/// What a panic said.
+/// The message of a panic.
 pub(crate) fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())

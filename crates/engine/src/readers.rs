@@ -1,12 +1,11 @@
-//! Threads for work on what strangers wrote, which may take very long: pages to read, versions to compare. Each piece of
-//! work has a deadline; one that overruns it is abandoned, and its result, should it ever come, goes nowhere. Knows nothing
-//! about what the work is.
+//! Threads for work on untrusted content, which may take very long: pages to read, versions to compare. Each piece of work
+//! has a deadline; work that overruns it is abandoned, and its late result is dropped. Knows nothing about what the work is.
 //!
-//! A thread cannot be killed, so an abandoned one runs on until its work ends by itself. There are spare threads for that, and
-//! only so many: when all of them are taken, nothing new begins until one is free again.
+//! A thread cannot be killed, so an abandoned one runs on until its work ends by itself. There is a limited number of spare
+//! threads for that: when all are taken, nothing new begins until one is free again.
 //!
-//! Invariant: no piece of work waits for the tokio runtime's own threads or keeps them busy, and nobody who leaves has to wait
-//! for one: these threads end with the process.
+//! Invariant: no piece of work uses the tokio runtime's own threads, and the end of the process waits for none of these
+//! threads.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -20,7 +19,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::probe::panic_message;
 
-/// How long a piece of work keeps others waiting. One that takes longer goes on beside them, until its deadline.
+/// How long a piece of work keeps others waiting. Longer work continues beside them, until its deadline.
 const TURN: Duration = Duration::from_secs(1);
 
 /// How many readers there are.
@@ -47,7 +46,7 @@ impl ReaderLimits {
     }
 }
 
-/// Why a piece of work brought nothing.
+/// Why a piece of work has no result.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WorkError {
     /// Too many wait already.
@@ -59,7 +58,7 @@ pub enum WorkError {
         /// The deadline.
         within: Duration,
     },
-    /// It panicked, and said this.
+    /// It panicked with this message.
     #[error("{0}")]
     Panicked(String),
     /// No thread could be started for it.
@@ -67,7 +66,7 @@ pub enum WorkError {
     NoThread,
 }
 
-/// The threads and who waits for them. Cheap to clone; when the last one is dropped, threads end as their work does.
+/// The threads and their queue. Cheap to clone; when the last clone is dropped, threads end as their work does.
 #[derive(Debug, Clone)]
 pub struct Readers {
     pool: Arc<ReaderPool>,
@@ -78,10 +77,10 @@ struct ReaderPool {
     threads: Arc<ThreadQueue>,
     limits: ReaderLimits,
     turns: Semaphore,
-    /// One for each thread; given back when the work has truly ended.
+    /// One for each thread; returned when the work has really ended.
     slots: Arc<Semaphore>,
     n_waiting: AtomicUsize,
-    /// Work that has begun and that somebody still waits for.
+    /// Work that has begun and that a caller still waits for.
     n_awaited: AtomicUsize,
 }
 
@@ -105,8 +104,8 @@ impl Readers {
         Self { pool: Arc::new(pool) }
     }
 
-    /// Has work done on a thread, when it is its turn, and abandons it when it takes longer than `within`. Who no longer
-    /// waits for this has abandoned it too.
+    /// Runs work on a thread, when it is its turn, and abandons it when it takes longer than `within`. Dropping the future
+    /// abandons it too.
     pub async fn run<T: Send + 'static>(
         &self,
         within: Duration,
@@ -126,7 +125,7 @@ impl Readers {
             // Nothing that a panic may leave half done is used again: the work owns what it works on.
             let done = catch_unwind(AssertUnwindSafe(work));
             drop(slot);
-            // Nobody listens to what was abandoned, and nobody else can: the channel is this one piece of work's.
+            // Abandoned work has no listener: the channel belongs to this one piece of work.
             let _ = sender.send(done);
         }));
         let deadline = Instant::now() + within;
@@ -180,11 +179,11 @@ impl Drop for Counted<'_> {
 
 type Work = Box<dyn FnOnce() + Send>;
 
-/// Where threads wait for work. Who hands it in has a place, so there are no more threads than places.
+/// Where threads wait for work. Each piece of work holds a slot, so there are no more threads than slots.
 #[derive(Debug)]
 struct ThreadQueue {
     name: &'static str,
-    /// So many idle threads stay; more end.
+    /// How many idle threads stay; more end.
     n_kept: usize,
     state: Mutex<State>,
     called: Condvar,
@@ -218,7 +217,7 @@ impl ThreadQueue {
         }
         drop(state);
         let threads = Arc::clone(self);
-        // Without a thread the work is dropped here, and who waits for it hears that nothing will come.
+        // Without a thread the work is dropped here, which the caller sees as a closed channel.
         let _ = std::thread::Builder::new().name(self.name.to_owned()).spawn(move || threads.work(work));
     }
 

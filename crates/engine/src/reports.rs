@@ -19,21 +19,21 @@ pub struct SourceExplanation {
     pub source: Source,
     /// What the engine does with it at present.
     pub status: SourceStatus,
-    /// The last look that worked.
+    /// The last probe that succeeded.
     pub last_probe: Option<Time>,
-    /// Not to be looked at before this time, after a failure.
+    /// Not to be probed before this time, after a failure.
     pub not_before: Option<Time>,
     /// What is expected of it.
     pub forecast: ForecastSummary,
-    /// What a look is worth now; `None` for a source that was never seen, which takes turns with those that are worth most.
+    /// What a probe is worth now; `None` for a source that was never seen, which takes turns with the most valuable ones.
     pub value: Option<f64>,
     /// What it would have to be worth.
     pub price: f64,
-    /// When the next look is expected at the earliest; `None` when it cannot be said.
+    /// When the next probe is expected at the earliest; `None` when unknown.
     pub next_probe: Option<Time>,
-    /// The others that are due too, if it is due and has to wait for its turn.
+    /// The other sources that are due, if it is due and has to wait.
     pub queue_position: Option<QueuePosition>,
-    /// What keeps all sources from being looked at: the store, or our network.
+    /// What keeps all sources from being probed: the store, or our network.
     pub trouble: Option<String>,
     /// Why it will be taken then.
     pub reason: Reason,
@@ -41,21 +41,21 @@ pub struct SourceExplanation {
     pub hold: Option<Hold>,
 }
 
-/// A source that waits for its turn.
+/// The position of a source that is due and waits for others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QueuePosition {
     /// How many others are due.
     pub others: u64,
-    /// When it is looked at if all of them go first and no more come; `None` without a budget.
+    /// When it is probed if all of them go first and no more come; `None` without a budget.
     pub by: Option<Time>,
 }
 
 /// What the engine does with a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SourceStatus {
-    /// It is looked at when that is worth it.
+    /// It is probed when that is worth it.
     Watched,
-    /// A look is being taken.
+    /// A probe is in progress.
     Probing,
     /// A user has it paused.
     Paused,
@@ -77,7 +77,7 @@ pub struct ForecastSummary {
     pub evidence: f64,
     /// By how much the rate may well be larger than its mean.
     pub hope: f64,
-    /// The chance that it has changed since the last look, if there was one.
+    /// The chance that it has changed since the last probe, if there was one.
     pub chance: Option<f64>,
 }
 
@@ -106,9 +106,9 @@ pub struct BudgetReport {
     pub pace: Pace,
     /// The budget for each host.
     pub host_pace: Option<Pace>,
-    /// What a look had to be worth when the last one was chosen.
+    /// What a probe had to be worth when the last one was chosen.
     pub price: f64,
-    /// Probes taken.
+    /// Probes made.
     pub used: ProbeCounts,
     /// Probes under way.
     pub in_flight: u32,
@@ -133,7 +133,7 @@ impl BudgetReport {
     }
 }
 
-/// Probes taken, by how long ago.
+/// Probes made, by how long ago.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ProbeCounts {
     /// In the last minute.
@@ -147,7 +147,7 @@ pub struct ProbeCounts {
 /// One host's part of the budget.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostUsage {
-    /// The host, or whatever politeness is owed to.
+    /// The host, domain or URL that shares a politeness limit.
     pub scope: String,
     /// Probes in the last hour, in steps of five minutes.
     pub hour: u64,
@@ -176,7 +176,7 @@ pub struct Figures {
     pub failed_user: u64,
     /// Pipelines that panicked; each is a failed probe too.
     pub crashed: u64,
-    /// Looks chosen and given back because the host had to wait.
+    /// Choices returned because the host had to wait.
     pub returned: u64,
     /// Fetches of robots.txt.
     pub robots: u64,
@@ -188,7 +188,7 @@ pub struct Figures {
     pub bytes: u64,
     /// Attempts to write that the store refused.
     pub store_failures: u64,
-    /// Captures stored: probes that are done, whatever came of them.
+    /// Captures stored: completed probes, with any outcome.
     pub captures: u64,
     /// Captures that could not be stored at all.
     pub lost_captures: u64,
@@ -217,7 +217,7 @@ pub struct Health {
     pub store_trouble: Option<String>,
     /// Why nothing can be fetched, while our own network fails.
     pub network_trouble: Option<String>,
-    /// Whether it has been told to stop, or has.
+    /// Whether it is stopping or has stopped.
     pub is_stopping: bool,
 }
 

@@ -44,7 +44,7 @@ pub struct Answered {
     pub result: Result<Fetched, NetError>,
 }
 
-/// Something that will happen.
+/// Something that is scheduled to happen.
 enum Scheduled {
     Tick,
     Answer { prepared: Box<PreparedProbe>, result: Result<Fetched, NetError> },
@@ -138,7 +138,7 @@ impl<W: World> Simulation<W> {
         Ok(())
     }
 
-    /// Asks for a look, as a user would.
+    /// Requests a probe, as a user would.
     pub fn probe_now(&mut self, id: SourceId) -> Result<(), NotProbeable> {
         let wanted = self.control.request_probe(self.clock(), id);
         self.plan_tick(self.now);
@@ -177,7 +177,7 @@ impl<W: World> Simulation<W> {
             Scheduled::Abandoned(result) => self.happen(Event::Probed(result)),
             Scheduled::WriteAgain => self.write(),
         }
-        // What has happened may be worth a look before the next planned one.
+        // A probe may now be due before the next planned tick.
         if let Some((next, _)) = self.next_tick
             && let Some(due) = self.control.next_due(self.clock())
         {
@@ -267,7 +267,7 @@ impl<W: World> Simulation<W> {
         let (within, needed) =
             (self.settings.reading_time, self.world.time_to_read(&prepared.target.url, self.now));
         if needed > within && matches!(first_step(&prepared, &result, Body::Any, at), Step::Read(_)) {
-            // As in the live driver: it ends at the deadline, whatever would have come of it.
+            // As in the live driver: it ends at the deadline, with any result.
             let result = Box::new(reading_timed_out(&prepared, &result, within, at));
             self.plan(self.now.plus(within), Scheduled::Abandoned(result));
             return;
@@ -329,7 +329,7 @@ impl<W: World> Simulation<W> {
         &mut self.world
     }
 
-    /// What is known of a source.
+    /// What is known about a source.
     pub fn explain(&mut self, id: SourceId) -> Result<SourceExplanation, Error> {
         let source = self.store.source(id)?.ok_or(Error::NoSuchSource(id))?;
         Ok(self.control.explain(source, self.clock()))

@@ -1,5 +1,4 @@
-//! A source as it comes to be watched: what its user said and what is remembered of it, in the few words that control
-//! keeps in memory for each.
+//! The configuration of a source as control keeps it in memory, with what is remembered about the source.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,12 +17,12 @@ use crate::memory::Memory;
 use crate::recipe::interpret;
 use crate::{Error, Settings};
 
-/// A source that joins, or joins again after an edit.
+/// A source that is added or edited.
 #[derive(Debug, Clone)]
 pub struct SourceConfig {
     /// Its number.
     pub id: SourceId,
-    /// How it fares.
+    /// Its health.
     pub state: SourceState,
     /// What to do with it.
     pub activity: Activity,
@@ -34,40 +33,40 @@ pub struct SourceConfig {
 pub enum Activity {
     /// Watch it.
     Watch(Box<WatchedSource>),
-    /// Leave it alone: a user has it paused.
+    /// Do not probe it: a user has paused it.
     Pause(Box<WatchedSource>),
-    /// Leave it alone: what is stored about it makes no sense.
+    /// Do not probe it: what is stored about it is invalid.
     Invalid {
         /// Why.
         reason: String,
     },
 }
 
-/// What watching a source takes.
+/// What control needs to watch a source.
 #[derive(Debug, Clone)]
 pub struct WatchedSource {
     /// Where it is.
     pub url: Arc<Url>,
     /// What its changes are worth.
     pub value: ValueModel,
-    /// Never look again sooner than this.
+    /// Never probe again sooner than this.
     pub shortest_gap: Duration,
-    /// Look at least this often.
+    /// Probe at least this often.
     pub longest_gap: Duration,
-    /// What is known of how it changes.
+    /// What is known about how it changes.
     pub model: Model,
-    /// Whether some of that is in no note: learned again from looks of a run that ended suddenly.
+    /// Whether some of that is in no note: learned again from the probes of a run that crashed.
     pub is_unnoted: bool,
-    /// The last look that worked.
+    /// The last probe that succeeded.
     pub last_probe: Option<Time>,
-    /// Not to be looked at before this time.
+    /// Not to be probed before this time.
     pub not_before: Option<Time>,
     /// Failures in a row.
     pub failures: u32,
 }
 
 impl SourceConfig {
-    /// Reads what is remembered of a stored source.
+    /// Reads what is remembered about a stored source.
     pub fn load(
         store: &dyn Store,
         source: &Source,
@@ -101,7 +100,7 @@ impl SourceConfig {
     }
 }
 
-/// Looks that showed nothing new, and that a run which ended suddenly had not put into its notes yet.
+/// Probes that showed nothing new, and that a crashed run had not put into its notes yet.
 #[derive(Debug, Default)]
 pub struct Unnoted(BTreeMap<SourceId, Vec<Time>>);
 
@@ -146,7 +145,7 @@ pub fn has_been_used(store: &dyn Store) -> Result<bool, Error> {
     Ok(has_sources || !store.decisions(&DecisionQuery::first(1))?.is_empty())
 }
 
-/// How many sources, or looks, are read at a time when starting.
+/// How many sources, or probes, are read at a time when starting.
 const PAGE: u32 = 1000;
 
 /// Reads all sources, a page at a time, so that starting needs no more memory than running.

@@ -1,8 +1,8 @@
 //! What waits to be written, and how it is written: in order, captures together, again and again while the store cannot.
 //! Blocks; the driver chooses the thread.
 //!
-//! Invariant: what was handed over is written or reported as lost, and never dropped because the store was full, busy or
-//! read-only. A capture that is written twice counts once.
+//! Invariant: every write is done or reported as lost, and never dropped because the store was full, busy or read-only. A
+//! capture that is written twice counts once.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ impl Backlog {
         Some(FIRST_PAUSE.saturating_mul(1 << doublings).min(LONGEST_PAUSE))
     }
 
-    /// Writes as much as the store takes, and says what came of it.
+    /// Writes as much as the store takes, and returns the resulting events.
     pub(crate) fn attempt(&mut self, store: &dyn Store) -> Vec<Event> {
         let mut events = Vec::new();
         let was_in_trouble = self.n_failures > 0;

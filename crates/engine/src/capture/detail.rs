@@ -1,4 +1,4 @@
-//! A change as it is told: one line, and the words that are different. Bounded, however large the page.
+//! A change as it is reported: one line, and the words that differ. Bounded for any page.
 
 use dunlin_core::Time;
 use dunlin_extract::diff::Piece;

@@ -1,4 +1,4 @@
-//! A probe that gave no content: whose fault that was, what to tell people, and how it is to be tried again.
+//! A probe without content: whose fault it was, what to tell people, and how to retry.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ pub struct Failure {
 pub enum Refusal {
     /// It may well.
     Passing,
-    /// Not before someone acts: the page is gone, forbidden, or somewhere nothing is fetched from.
+    /// Not before a user acts: the page is gone, forbidden, or at an address that is never fetched from.
     Lasting,
 }
 
@@ -42,7 +42,7 @@ impl Failure {
         Self { fault, refusal, reason }
     }
 
-    /// How a source fares after it. Our own failures say nothing about the source.
+    /// The health of a source after it. Our own failures say nothing about the source.
     pub fn health(&self) -> Option<(Health, Option<String>)> {
         match (self.fault, self.refusal) {
             (Fault::Ours, _) => None,
@@ -60,7 +60,7 @@ pub(super) fn of_error(
 ) -> ProbeResult {
     let mut failure = Failure::new(error.fault(), error.to_string());
     if matches!(error, dunlin_net::Error::Refused { .. }) {
-        // Also where a site leads to it: nothing will be fetched from there, however often the site is asked.
+        // Also for a redirect target: it will not be fetched, however often the site redirects to it.
         failure.refusal = Refusal::Lasting;
     }
     failed(prepared, failure, politeness_outcome, at)
@@ -89,8 +89,8 @@ pub(super) fn of_status(
     result
 }
 
-/// The page is too much for its recipe, or the recipe for its page. The host has done nothing wrong; who watches it can help, and
-/// until then it is read ever less often.
+/// The page is too much for its recipe, or the recipe for its page. The host has done nothing wrong; the user can help,
+/// and until then it is read less and less often.
 pub(super) fn of_reading(
     prepared: &PreparedProbe,
     answer: &Result<Fetched, dunlin_net::Error>,

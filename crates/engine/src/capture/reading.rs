@@ -1,6 +1,6 @@
-//! New content: read it, compare it with the items that were there, and say what to tell and what to learn.
+//! New content: read it, compare it with the items that were there, and decide what to report and what to learn.
 //!
-//! An entry that leaves a feed has scrolled out: that is not told, and if it comes back it is not new. On anything else
+//! An entry that leaves a feed has scrolled out: that is not reported, and if it comes back it is not new. On anything else
 //! an item that is gone is a change, unless the document may be incomplete.
 
 use std::collections::BTreeSet;
@@ -23,20 +23,20 @@ use super::{
 use crate::memory::{ProbeNote, flicker_note, stored_item};
 use crate::recipe::FlickerRule;
 
-/// Two looks that are this close show what flickers, if something differs.
+/// Two probes that are this close show what flickers, if something differs.
 const CLOSE: Duration = Duration::from_mins(3);
 /// And closer than this share of the time in which the source changed, if it took long.
 const CLOSE_SHARE: u32 = 20;
 
-/// The most dates of the past that a first look gives to the forecast.
+/// The most past dates that a first probe gives to the forecast.
 const MAX_HISTORY: usize = 100;
 
 /// The items of a source as they were.
 #[derive(Debug, Clone, Default)]
 pub struct Previous {
-    /// Those there at the last look, then those that were there before and are remembered.
+    /// Those present at the last probe, then those that were present before and are remembered.
     pub items: Vec<Item>,
-    /// How many were there at the last look.
+    /// How many were present at the last probe.
     pub n_present: usize,
 }
 
@@ -77,7 +77,7 @@ impl Reading<'_> {
         has_entries && matches!(self.document.format, Format::Feed | Format::JsonFeed)
     }
 
-    /// Nothing where something is expected: a server that is ill, or a recipe that has lost its page.
+    /// Nothing where something is expected: a failing server, or a recipe that no longer fits its page.
     fn is_empty(&self) -> bool {
         let says_so = |found: &Diagnostic| match found {
             Diagnostic::Empty | Diagnostic::NothingFound => true,
@@ -87,10 +87,10 @@ impl Reading<'_> {
         self.document.diagnostics.iter().any(says_so)
     }
 
-    /// The first content: what later looks are compared with.
+    /// The first content: the baseline of later probes.
     fn first(mut self) -> ProbeResult {
         if self.is_empty() {
-            // Compared with nothing, the next page would be all news.
+            // Compared with nothing, everything on the next page would be new.
             self.note.hash = None;
             return self.result(Outcome::Unchanged, Seen::Unchanged, FollowUp::None);
         }
@@ -133,8 +133,8 @@ impl Reading<'_> {
         self.judged(previous, present, flicker)
     }
 
-    /// One of a few close looks. What is kept is still that of the first one, so that nothing is lost if the last one
-    /// shows that there was a change.
+    /// A probe within a burst. The content of the burst's first probe stays, so that nothing is lost if the last one shows a
+    /// change.
     fn withheld(mut self, flicker: &Flicker) -> ProbeResult {
         let confirming = Some(self.at.plus(self.prepared.close));
         let before = std::mem::take(&mut self.prepared.note);
@@ -157,7 +157,7 @@ impl Reading<'_> {
         let mut changes: Vec<NewChange> =
             verdict.reported.iter().map(|change| self.new_change(change)).collect();
         if self.is_feed() {
-            // Feeds put the newest first; it is told last.
+            // Feeds put the newest first; it is reported last.
             changes.reverse();
             changes.sort_by_key(|change| change.happened_before);
         }
@@ -185,14 +185,14 @@ impl Reading<'_> {
         self.document.is_complete && !self.fetched.is_cut && !self.is_empty()
     }
 
-    /// A page that has changed may only flicker: close looks will tell. Not after every change, but however often it
-    /// has changed: a page may begin to flicker at any time.
+    /// A page that has changed may only flicker: a burst will show. Not after every change, but again and again: a page may
+    /// begin to flicker at any time.
     fn follow_up(&mut self) -> FollowUp {
         let n_reported = self.prepared.note.n_reported.checked_add(1).unwrap_or(1 << 7);
         self.note.n_reported = n_reported;
         let learns = self.prepared.target.recipe.flicker == FlickerRule::Learn;
-        // A server that dates its page says itself that it has changed; what flickers is made anew for every visitor, and
-        // has no date.
+        // A server that dates its page states the change itself; flickering parts are made for every visitor and have no
+        // date.
         let is_dated = last_modified(self.fetched).is_some();
         if self.is_feed() || !learns || is_dated || !n_reported.is_power_of_two() {
             return FollowUp::None;
@@ -203,7 +203,7 @@ impl Reading<'_> {
         FollowUp::Soon
     }
 
-    /// Whether `time` lies between the looks.
+    /// Whether `time` lies between the last probe and this one.
     fn is_between(&self, time: Time) -> bool {
         time <= self.at && self.prepared.note.last_probe.is_none_or(|last| time > last)
     }

@@ -1,5 +1,5 @@
-//! From a choice to a probe: the last word before anything is asked of a host. Robots.txt comes first, then politeness;
-//! what may not go now is given back to the watch.
+//! From a choice to a probe: the last checks before a request goes to a host. Robots.txt comes first, then politeness; a
+//! choice that may not be probed now is returned to the watch.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,27 +14,27 @@ use dunlin_store::{Capture, Outcome, ProbeId, SourceId};
 use super::{ActiveProbe, Command, Control, SiteHop, WatchUpdate};
 use crate::capture::{Failure, ProbeTask};
 
-/// How long a probe waits for its host after robots.txt was read; one that asks for more is chosen again.
+/// How long a probe waits for its host after robots.txt was read; for a longer wait it is chosen again.
 pub(super) const PATIENCE: Duration = Duration::from_mins(5);
 
 /// Whether a URL may be fetched now.
 pub(super) enum Permission {
     Go,
-    /// Not before this time, and nothing of its host either.
+    /// Not before this time, like everything of its host.
     HostWaits(Time),
     /// Not before this time, because it has failed; others of its host may.
     Waits(Time),
-    /// Not before this time, nor anything else of its origin: the robots.txt there could not be read. Others of its host
-    /// may, which are at another port or scheme.
+    /// Not before this time, like everything of its origin: the robots.txt there could not be read. Other ports and
+    /// schemes of its host may.
     Closed(Time),
     /// This robots.txt has to be read first.
     AskRobots(ScopedUrl),
-    /// Not before this time, when robots.txt will be asked for again.
+    /// Not before this time, when robots.txt will be fetched again.
     Forbidden(Time),
 }
 
 impl Control {
-    /// Makes a probe of a choice, or gives it back.
+    /// Turns a choice into a probe, or returns it.
     pub(super) fn begin(&mut self, now: Time, choice: &Choice, commands: &mut Vec<Command>) {
         self.price = choice.price;
         let source = self.sources.get(choice.source);
@@ -77,7 +77,7 @@ impl Control {
         }
     }
 
-    /// Makes the probes that waited for their host, or gives them back.
+    /// Starts the probes that waited for their host, or returns them.
     pub(super) fn begin_delayed(&mut self, now: Time, commands: &mut Vec<Command>) {
         while let Some((until, probe)) = self.delayed.first().copied().filter(|(until, _)| *until <= now) {
             self.delayed.remove(&(until, probe));
@@ -104,7 +104,7 @@ impl Control {
         }
     }
 
-    /// Ends a probe that has not come to where its answer is: it counts as not made.
+    /// Ends a probe that has no answer yet: it counts as not made.
     pub(super) fn return_probe(&mut self, now: Time, probe: ProbeId) {
         let Some(active) = self.active_probes.remove(&probe) else { return };
         if let Some(source) = self.sources.same(active.choice.source, active.id) {
@@ -138,19 +138,19 @@ impl Control {
         }
     }
 
-    /// Says that a choice was not followed after all.
+    /// Tells the watch that a choice was not probed.
     fn return_choice(&mut self, now: Time, choice: &Choice) {
         self.figures.returned += 1;
         self.update_watch(now, Input::Returned { source: choice.source });
     }
 
-    /// A number that no probe has had.
+    /// A new id.
     fn new_probe(&mut self) -> ProbeId {
         self.last_probe_id = self.last_probe_id.wrapping_add(1);
         ProbeId(self.last_probe_id)
     }
 
-    /// Counts a probe as under way.
+    /// Registers an active probe.
     fn register_probe(
         &mut self,
         choice: &Choice,
@@ -177,7 +177,7 @@ impl Control {
         probe
     }
 
-    /// Writes down why a probe is made.
+    /// Writes the reason for a probe to the journal.
     fn journal_probe(&mut self, now: Time, probe: ProbeId) {
         let Some(active) = self.active_probes.get(&probe) else { return };
         self.journal.rows.push(crate::journal::row_of(now, active.id, probe, &active.choice));
@@ -188,7 +188,7 @@ impl Control {
         }
     }
 
-    /// Has a probe made.
+    /// Starts a probe.
     fn launch(&mut self, now: Time, probe: ProbeId, commands: &mut Vec<Command>) {
         self.journal_probe(now, probe);
         let Some(host) = self.active_probes.get(&probe).map(|active| active.host) else { return };
@@ -199,7 +199,7 @@ impl Control {
         self.launch_hop(now, probe, commands);
     }
 
-    /// Has the next part of a probe made.
+    /// Starts the next hop of a probe.
     pub(super) fn launch_hop(&mut self, now: Time, probe: ProbeId, commands: &mut Vec<Command>) {
         let Some(active) = self.active_probes.get(&probe) else { return };
         self.politeness.started(&active.url, now);
@@ -212,15 +212,15 @@ impl Control {
         commands.push(Command::Probe { task: ProbeTask { probe, source: active.id, url, last_probe }, hop });
     }
 
-    /// A look that robots.txt forbids is a failed one for which nobody was asked.
+    /// A probe that robots.txt forbids fails without a request.
     fn forbid(&mut self, now: Time, probe: ProbeId, until: Time, commands: &mut Vec<Command>) {
         self.journal_probe(now, probe);
         let failure = Failure::new(Fault::User, "robots.txt of the site forbids it (ask its owner)");
         self.fail_before_fetch(now, probe, &failure, until, commands);
     }
 
-    /// A probe fails before its source was asked, or the place that its source leads to. In the second case the source
-    /// pays for it, by a pause that doubles: the site that it leads to has done nothing.
+    /// A probe fails before a request to its source, or to the site that its source redirects to. In the second case the
+    /// source gets a pause that doubles: the other site has done nothing wrong.
     pub(super) fn fail_before_fetch(
         &mut self,
         now: Time,

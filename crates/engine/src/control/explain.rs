@@ -1,4 +1,4 @@
-//! What control says when it is asked: about a source, and about the budget. Changes nothing.
+//! What control reports on request: about a source, and about the budget. Changes nothing.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::{
     SourceStatus,
 };
 
-/// How many hours the outlook covers.
+/// How many hours the forecast covers.
 const HOURS: u32 = 24;
 /// The most hosts that a report lists.
 const MAX_HOSTS: usize = 100;
@@ -61,7 +61,7 @@ impl Control {
         }
     }
 
-    /// Whom a source that is due has to wait for. One that somebody asked for does not wait.
+    /// How many others a due source has to wait for. A requested one does not wait.
     fn queue_position(&self, explanation: &Explanation, now: Time) -> Option<QueuePosition> {
         // The budget may allow nothing for a moment, which is part of waiting.
         let afforded = explanation.holds.iter().find_map(|hold| match hold {
@@ -129,7 +129,7 @@ impl Control {
     }
 }
 
-/// What a model says about the hours to come.
+/// What a model forecasts for the hours to come.
 pub(crate) fn forecast_summary(model: &Model, last_probe: Option<Time>, now: Time) -> ForecastSummary {
     const HOUR: Duration = Duration::from_hours(1);
     let forecast = model.forecast();

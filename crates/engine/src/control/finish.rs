@@ -1,5 +1,5 @@
-//! From what a probe brought to what is written and learned: politeness first, then the capture is completed and goes to
-//! the writer; only when it is in the store does the watch hear of it.
+//! From the result of a probe to what is written and learned: politeness first, then the capture is completed and goes to
+//! the writer; the watch is updated only when the capture is in the store.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,7 +37,7 @@ impl Control {
         capture.politeness = self.remembered(&url);
         capture.politeness.extend(self.count_chain(now, probe, &redirect_chain));
         let Some(source) = self.sources.same(index, id) else {
-            // Removed meanwhile: there is nothing left to store it under.
+            // The source was removed: there is nothing left to store it under.
             self.active_probes.remove(&probe);
             return;
         };
@@ -69,8 +69,7 @@ impl Control {
         self.queue_capture(probe, ending, capture, commands);
     }
 
-    /// What a probe has asked for last has ended: its place rests. A place that it was led to is held to nothing but
-    /// its own word.
+    /// A hop has ended: its host rests. For a host that a redirect led to, only explicit answers count.
     pub(super) fn hop_ended(&mut self, now: Time, probe: ProbeId, politeness_outcome: politeness::Outcome) {
         let Some(active) = self.active_probes.get(&probe) else { return };
         let (url, own_host) = (Arc::clone(&active.url), active.redirect.is_none().then_some(active.host));
@@ -81,7 +80,7 @@ impl Control {
         self.hold(now, host, &url);
     }
 
-    /// What a failure means for the next attempt.
+    /// When the next attempt may follow a failure.
     fn failure(&mut self, now: Time, failure: &Failure, failures: u32, url: &ScopedUrl) -> WatchUpdate {
         self.count_failure(failure.fault);
         let rules = self.settings.politeness;
@@ -126,7 +125,7 @@ impl Control {
         self.queue_capture(probe, WatchUpdate::Failed { not_before, failures }, capture, commands);
     }
 
-    /// Nothing to store came of a probe.
+    /// A probe has no result to store.
     pub(super) fn dropped(&mut self, now: Time, probe: ProbeId, reason: &str) {
         self.hop_ended(now, probe, politeness::Outcome::Abandoned);
         let Some(active) = self.active_probes.remove(&probe) else { return };
@@ -195,7 +194,7 @@ impl Control {
                 (source.not_before, source.failures) = (Some(not_before), failures);
                 Input::Failed { source: active.choice.source, not_before }
             }
-            // What was seen is not stored, so it has to be seen again, but not at once.
+            // The observation is not stored, so it has to be made again, but not at once.
             _ => {
                 source.failures = source.failures.saturating_add(1);
                 let not_before = now.plus(pause_after(&rules, source.failures));
@@ -212,7 +211,7 @@ impl Control {
         self.release(now, active.choice.source, active.id);
     }
 
-    /// What the forecast will know once this look is stored, as a note to be stored with it.
+    /// What the forecast will know once this probe is stored, as a note to be stored with it.
     fn learned_after(
         &self,
         source: SourceIdx,
@@ -225,7 +224,7 @@ impl Control {
         learned_note(&Learned { last_probe: Some(at), model })
     }
 
-    /// The state to store, if it is another one than before. It counts from when the health last became another one.
+    /// The state to store, if it has changed. Its time is that of the last change of health.
     pub(super) fn state_after(
         &mut self,
         now: Time,
@@ -246,7 +245,7 @@ impl Control {
         Some(before.clone())
     }
 
-    /// What is to be stored about the places that `url` concerns.
+    /// What to store about the scopes of `url`.
     pub(super) fn remembered(&self, url: &ScopedUrl) -> Vec<dunlin_store::Politeness> {
         let stored = |(scope, state): (&str, &politeness::ScopeState)| {
             let state = postcard::to_allocvec(state).ok()?;
@@ -255,7 +254,7 @@ impl Control {
         self.politeness.to_store(url).filter_map(stored).collect()
     }
 
-    /// How long a source waits after so many failures of its own.
+    /// How long a source waits after this many failures.
     pub(super) fn own_pause(&self, failures: u32) -> Duration {
         pause_after(&self.settings.politeness, failures)
     }

@@ -1,4 +1,4 @@
-//! The places that politeness is owed to, as dense indices for the watch, with how often each was asked of late.
+//! The scopes that politeness is owed to, as dense indices for the watch, with how often each was probed recently.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use url::Url;
 use super::Control;
 use super::usage::HostCounter;
 
-/// One place.
+/// One scope.
 #[derive(Debug)]
 pub(super) struct Host {
     pub(super) scope: Box<str>,
@@ -19,7 +19,7 @@ pub(super) struct Host {
     pub(super) used: HostCounter,
 }
 
-/// All places that sources are at. Indices of places that were dropped are used again.
+/// All scopes of sources. Indices of dropped scopes are used again.
 #[derive(Debug, Default)]
 pub(super) struct Hosts {
     slots: Vec<Option<Host>>,
@@ -67,7 +67,7 @@ impl Hosts {
 }
 
 impl Control {
-    /// The place of a URL; the watch is told of a new one.
+    /// The scope of a URL; a new one is registered with the watch.
     pub(super) fn host_of(&mut self, now: Time, url: &Url) -> HostIdx {
         let scope = self.settings.politeness.scope.key(url);
         if let Some(host) = self.hosts.by_scope.get(scope.as_str()) {
@@ -79,7 +79,7 @@ impl Control {
         host
     }
 
-    /// Drops places that no source is at any more. One that is held is kept until it is not: its index would be.
+    /// Drops scopes without sources. A held one is kept until the hold ends: the hold belongs to its index.
     pub(super) fn drop_hosts(&mut self, now: Time) {
         let at_sources = self.sources.iter().filter_map(|(_, source)| Some(source.terms?.host));
         let in_use: BTreeSet<HostIdx> =
@@ -96,15 +96,15 @@ impl Control {
         self.update_watch(now, Input::Host { host, terms });
     }
 
-    /// Tells the watch until when the place of `url` is to be left alone, if it is.
+    /// Tells the watch until when the scope of `url` is held, if it is.
     pub(super) fn hold(&mut self, now: Time, host: HostIdx, url: &ScopedUrl) {
         if let Some((until, _)) = self.politeness.scope_hold(url, now) {
             self.hold_until(now, host, until);
         }
     }
 
-    /// Counts a request at each place that redirects led to within a site, so that it rests as after any other; what is
-    /// to be stored about these places. Nobody could know of them before, unlike those where parts of the probe began.
+    /// Counts a request for each scope that redirects within a site led to, so that it rests as after any other; returns
+    /// what to store about them. They were not known before the fetch, unlike the scopes where hops started.
     pub(super) fn count_chain(
         &mut self,
         now: Time,

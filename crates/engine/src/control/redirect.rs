@@ -1,5 +1,5 @@
-//! A probe that is led to another site: that site is asked for its robots.txt and given its gap like any other, before the
-//! probe goes on there. What may not go on ends as a failed look with the reason.
+//! A probe that is redirected to another site: that site's robots.txt and gap count like any other's before the probe
+//! continues there. A redirect that may not be followed ends as a failed probe with the reason.
 
 use std::sync::Arc;
 
@@ -13,19 +13,19 @@ use super::begin::{PATIENCE, Permission};
 use super::{Command, Control};
 use crate::capture::Failure;
 
-/// A part of a probe within one site.
+/// The part of a probe within one site.
 #[derive(Debug, Clone, Default)]
 pub struct SiteHop {
-    /// Where the parts before have led, if there were any.
+    /// The redirect that led to this site, if any.
     pub redirect: Option<Box<CrossSiteRedirect>>,
-    /// What the site asks of programs, if that is known.
+    /// The site's robots.txt, if it is known.
     pub rules: Option<Arc<Robots>>,
     /// How it is sent.
     pub connections: Connections,
 }
 
 impl SiteHop {
-    /// The part of a request that it is.
+    /// The request of this hop.
     pub fn of(self, request: Request) -> Request {
         let request = request.within_site(self.rules).over(self.connections);
         match self.redirect {
@@ -36,7 +36,7 @@ impl SiteHop {
 }
 
 impl Control {
-    /// The site that was asked leads to another one.
+    /// The site redirects to another one.
     pub(super) fn redirected(
         &mut self,
         now: Time,
@@ -55,7 +55,7 @@ impl Control {
         }
     }
 
-    /// The connection was closed under a probe: it asks once more, over a new one, when its host may be asked again.
+    /// The connection of a probe was closed: it is sent once more, over a new one, when its host allows.
     pub(super) fn connection_closed(&mut self, now: Time, probe: ProbeId) {
         self.hop_ended(now, probe, Outcome::Abandoned);
         let Some(active) = self.active_probes.get_mut(&probe) else { return };
@@ -65,7 +65,7 @@ impl Control {
         self.delayed.insert((free, probe));
     }
 
-    /// Makes the next part of a probe, lets it wait, or ends it.
+    /// Starts the next hop of a probe, lets it wait, or ends it.
     pub(super) fn follow_redirect(&mut self, now: Time, probe: ProbeId, commands: &mut Vec<Command>) {
         let Some(url) = self.active_probes.get(&probe).map(|active| Arc::clone(&active.url)) else { return };
         let (fault, why, until) = match self.permission(now, &url) {

@@ -1,5 +1,5 @@
-//! Asking sites for their robots.txt, and what follows from the answer. One fetch per site at a time, within the host's
-//! gap. It is no probe; but a probe waits for it, so there are never more of them than the budget grants probes.
+//! Fetching robots.txt of sites, and what follows from the answer. One fetch per site at a time, within the host's gap.
+//! It does not count as a probe, but a probe waits for each, so the budget bounds these fetches too.
 
 use dunlin_core::{Fault, Time};
 use dunlin_net::politeness::{MayFetch, Outcome, ScopedUrl};
@@ -10,13 +10,13 @@ use dunlin_store::ProbeId;
 use super::{Command, Control, Write};
 use crate::capture::Failure;
 
-/// What the names of stored sites begin with; no place has such a name.
+/// The prefix of stored site names; no scope has it.
 const SITE: &str = "robots ";
 
-/// The most bytes that are stored of one site. One that has more to say is asked anew after a restart.
+/// The most bytes that are stored of one site. A larger file is fetched again after a restart.
 const MAX_STORED: usize = 64 << 10;
 
-/// Whether this is about a site, not about a place.
+/// Whether this is about a site, not about a scope.
 pub(super) fn is_site(stored: &dunlin_store::Politeness) -> bool {
     stored.scope.starts_with(SITE)
 }
@@ -33,7 +33,7 @@ pub(super) fn site_name(site: &str) -> String {
 }
 
 impl Control {
-    /// Until when a robots.txt cannot be asked for, if it cannot. One that is on the way can be waited for.
+    /// Until when a robots.txt must not be fetched, if so. One that is already being fetched can be waited for.
     pub(super) fn robots_held(&mut self, now: Time, robots_txt: &ScopedUrl) -> Option<Time> {
         if self.robots_fetches.contains_key(robots_txt.url().as_str()) {
             return None;
@@ -44,7 +44,7 @@ impl Control {
         }
     }
 
-    /// Lets a probe wait for a robots.txt, and asks for it unless that is being done.
+    /// Lets a probe wait for a robots.txt, and fetches it unless that is already happening.
     pub(super) fn fetch_robots(
         &mut self,
         now: Time,
@@ -62,7 +62,7 @@ impl Control {
         commands.push(Command::FetchRobots { url: robots_txt.url().clone() });
     }
 
-    /// Asking has panicked: the probes that waited for it have crashed.
+    /// The fetch has panicked: the probes that waited for it fail.
     pub(super) fn robots_lost(&mut self, now: Time, scoped: &ScopedUrl, commands: &mut Vec<Command>) {
         self.politeness.finished(scoped, Outcome::LocalFailure, now);
         let until = self.politeness.scope_hold(scoped, now).map_or(now, |(until, _)| until);
@@ -82,8 +82,8 @@ impl Control {
     ) {
         let url = scoped.url();
         let waiting = self.robots_fetches.remove(url.as_str()).unwrap_or_default();
-        // Nobody there, or a file that does not work, says nothing about other ports of that host, and is remembered for
-        // this origin. What the server asks for itself holds for the whole host.
+        // A failure to reach or read the file says nothing about other ports of the host, and counts for this origin only.
+        // An explicit wish of the server counts for the whole host.
         self.politeness.finished(scoped, Outcome::of(answer).explicit_only(), now);
         match answer {
             Err(error) if error.fault() == Fault::Ours => self.trouble.ours(now, &error.to_string()),
@@ -120,7 +120,7 @@ impl Control {
         }
     }
 
-    /// Has it stored what a site asks, and until when it is left alone: the next run need not ask it again.
+    /// Stores the rules of a site and its waits, so that the next run need not fetch them again.
     fn store_site(&self, scoped: &ScopedUrl, site: Option<(String, SiteState)>, commands: &mut Vec<Command>) {
         let mut to_store = self.remembered(scoped);
         to_store.extend(site.map(|(site, state)| {
@@ -130,7 +130,7 @@ impl Control {
         commands.push(Command::Write(Write::Politeness(to_store)));
     }
 
-    /// Begins nothing from now on. Probes that have asked for nothing yet are given back.
+    /// Starts nothing from now on. Probes without a request yet are returned.
     pub(super) fn stop(&mut self, now: Time) {
         self.is_stopping = true;
         for (_, probe) in std::mem::take(&mut self.delayed) {

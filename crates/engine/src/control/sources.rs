@@ -1,5 +1,5 @@
-//! The sources that control knows, in as few bytes as will do: what is only needed for a probe is read from the store
-//! at the time.
+//! The sources that control knows, in as few bytes as possible: what only a probe needs is read from the store when it
+//! is made.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,8 +16,7 @@ use crate::source_config::{Activity, SourceConfig, WatchedSource};
 #[derive(Debug)]
 pub(super) struct Source {
     pub(super) id: SourceId,
-    /// Nothing when what is stored makes no sense. Parsed, because a probe needs it so, and parsing costs as much as the
-    /// rest of a decision.
+    /// `None` when the stored configuration is invalid. Parsed, because parsing costs as much as the rest of a decision.
     pub(super) address: Option<Arc<ScopedUrl>>,
     pub(super) terms: Option<Terms>,
     pub(super) state: SourceState,
@@ -25,10 +24,10 @@ pub(super) struct Source {
     pub(super) not_before: Option<Time>,
     pub(super) failures: u32,
     pub(super) is_watched: bool,
-    /// Whether something was learned of it that is in no note yet.
+    /// Whether something was learned about it that is in no note yet.
     pub(super) is_unnoted: bool,
     pub(super) active_probe: Option<ProbeId>,
-    /// Words that came while it was under way, to be heeded when it is not.
+    /// A configuration that came during a probe, to be applied after it.
     pub(super) next: Option<Box<SourceConfig>>,
 }
 
@@ -54,7 +53,7 @@ impl Sources {
         self.by_index.get_mut(index.index())?.as_mut()
     }
 
-    /// The source with this number at this index; `None` when another one has taken its place.
+    /// The source with this id at this index; `None` when another source has the index.
     pub(super) fn same(&mut self, index: SourceIdx, id: SourceId) -> Option<&mut Source> {
         self.get_mut(index).filter(|source| source.id == id)
     }
@@ -104,13 +103,13 @@ impl Sources {
 }
 
 impl Control {
-    /// A source joins, or is to be watched differently from now on.
+    /// A source is added, or its configuration changes.
     pub(super) fn join(&mut self, now: Time, mut config: SourceConfig) {
         let before = self.sources.find(config.id);
         if let Some(source) = before.and_then(|index| self.sources.get_mut(index))
             && source.active_probe.is_some()
         {
-            // The look under way is about the old words; two at a time would be about both.
+            // The active probe uses the old configuration; two at a time would mix both.
             source.next = Some(Box::new(config));
             return;
         }
@@ -156,7 +155,7 @@ impl Control {
         }
     }
 
-    /// When a source may be looked at again; a time that a clock set back has made absurd is shortened.
+    /// When a source may be probed again; a wait made absurd by a clock set back is shortened.
     fn not_before(&self, now: Time, watched: &WatchedSource) -> Option<Time> {
         let longest = self.settings.longest_gap.max(self.settings.politeness.longest_wait);
         watched.not_before.filter(|at| *at > now).map(|at| at.min(now.plus(longest)))
@@ -172,7 +171,7 @@ impl Control {
         }
     }
 
-    /// A source that waits after a failure need not wait for whoever asks for it. Its host is another matter.
+    /// A source that waits after a failure does not delay a requested probe. Its host still may.
     pub(super) fn end_own_pause(&mut self, now: Time, index: SourceIdx) {
         let Some(model) = self.watch.watch().model(index).cloned() else { return };
         let Some(source) = self.sources.get_mut(index) else { return };
@@ -186,7 +185,7 @@ impl Control {
         );
     }
 
-    /// A source is there no more. What is under way for it ends without effect.
+    /// A source was removed. Its active probe ends without effect.
     pub(super) fn leave(&mut self, now: Time, id: SourceId) {
         if let Some((index, source)) = self.sources.take(id)
             && source.is_watched
@@ -195,7 +194,7 @@ impl Control {
         }
     }
 
-    /// A look at a source has ended: words that came meanwhile are heeded now.
+    /// A probe has ended: a configuration that came during it is applied now.
     pub(super) fn release(&mut self, now: Time, index: SourceIdx, id: SourceId) {
         let Some(source) = self.sources.same(index, id) else { return };
         source.active_probe = None;

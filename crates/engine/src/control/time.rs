@@ -1,5 +1,5 @@
-//! A clock that was set back. Everything that was timed would wait until the old time comes round again, so the watch is
-//! begun anew at the new time with all that is known. A clock that was set forward needs nothing: no budget is saved up.
+//! A clock that was set back. Every wait would last until the old time comes round again, so the watch is started again
+//! at the new time with all that is known. A clock that was set forward needs nothing: no budget is saved up.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use super::{Control, new_watch};
 const NOTICED: Duration = Duration::from_secs(5);
 
 impl Control {
-    /// Looks whether time runs backwards.
+    /// Checks whether time runs backwards.
     pub(super) fn notice_clock(&mut self, now: Time) {
         let last = self.now.replace(now);
         if last.is_some_and(|last| last.since(now) > NOTICED + self.settings.chronon) {

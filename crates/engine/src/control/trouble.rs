@@ -1,5 +1,5 @@
-//! What keeps everything from working: a store that cannot be written, a network of ours that fails. While it lasts
-//! nothing new is begun, or one thing at a time, so that no source pays for it and nothing runs hot.
+//! What keeps everything from working: a store that cannot be written, or our own failing network. While it lasts no
+//! probe starts, or one at a time, so that no source is blamed and nothing runs hot.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ impl Trouble {
         }
     }
 
-    /// A fetch got somewhere, so the network works.
+    /// A fetch reached a server, so the network works.
     pub(super) fn fine(&mut self) {
         self.n_ours = 0;
         self.pause = None;

@@ -1,4 +1,4 @@
-//! How many probes were made of late, in buckets. Exact to a bucket, bounded in size.
+//! How many probes were made recently, in buckets. Exact to a bucket, bounded in size.
 
 use dunlin_core::Time;
 
@@ -30,7 +30,7 @@ impl<const N: usize> Ring<N> {
         self.counts[Self::slot(step)] += 1;
     }
 
-    /// Forgets what is too old at `step`. A clock that was set back begins anew.
+    /// Forgets what is too old at `step`. A clock that was set back starts again from zero.
     fn advance(&mut self, step: i64) {
         if step < self.newest || step.saturating_sub(self.newest) >= Self::STEPS {
             self.counts = [0; N];
@@ -123,7 +123,7 @@ mod tests {
         let later = usage.used(Time::from_seconds(7199 + 1800));
         assert_eq!((later.minute, later.hour, later.day), (0, 1800, 7200));
         usage.count(Time::from_seconds(100));
-        assert_eq!(usage.used(Time::from_seconds(100)).day, 1, "a clock that was set back begins anew");
+        assert_eq!(usage.used(Time::from_seconds(100)).day, 1, "a clock that was set back starts from zero");
         usage.count(Time::from_seconds(i64::MAX / 2_000_000));
         assert_eq!(usage.used(Time::from_seconds(i64::MAX / 2_000_000)).day, 1);
     }

@@ -1,4 +1,4 @@
-//! One probe from the store's words to a finished capture: what is fetched, then what is read if it is new.
+//! One probe from its task to its result: the fetch, then the reading if the content is new.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
@@ -21,10 +21,10 @@ use crate::probe::{digest, read};
 use crate::recipe::Target;
 use crate::{ReaderLimits, Readers, Settings, WorkError};
 
-/// What a task brought.
+/// The result of a task.
 pub(super) struct Done {
     pub(super) event: Event,
-    /// What the next probe of the source begins with, once what this one brought is written.
+    /// What the next probe of the source starts from, once this one is written.
     pub(super) next: Option<Kept>,
 }
 
@@ -42,15 +42,15 @@ pub(super) enum FetchTask {
     Robots(Url),
 }
 
-/// What a probe begins with.
+/// What a probe starts from.
 pub(super) enum Basis {
-    /// What the probe before has left.
+    /// What the last probe left.
     Recalled(Kept),
     /// What the store has.
     Read(Box<PreparedProbe>),
 }
 
-/// What a probe brought that has to be read.
+/// Fetched content that has to be read.
 pub(super) struct Reading {
     prepared: Box<PreparedProbe>,
     answer: Box<Result<Fetched, NetError>>,
@@ -68,7 +68,7 @@ pub(super) struct Fetching {
     client: Client,
     /// Read pages.
     readers: Readers,
-    /// Of the prints of bodies: another one in every run, so that nobody can choose bodies that are taken for one another.
+    /// Of the fingerprints of bodies: random in every run, so that a site cannot choose bodies that collide.
     seed: u64,
 }
 
@@ -89,7 +89,7 @@ impl Fetching {
         self.readers.clone()
     }
 
-    /// Fetches a source, beginning with what is recalled of it, or with what the store has.
+    /// Fetches a source, starting from what is cached of it, or from what the store has.
     async fn probe(&self, task: ProbeTask, hop: SiteHop, basis: Basis) -> Progress<Reading> {
         let ProbeTask { probe, source, .. } = task;
         let (prepared, last_fingerprint) = match basis {
@@ -122,7 +122,7 @@ impl Fetching {
             answer.as_ref().ok().filter(|_| is_small).and_then(|fetched| self.fingerprint(fetched));
         let body =
             if fingerprint.is_some() && fingerprint == last_fingerprint { Body::Last } else { Body::Any };
-        // Most answers are nothing new, and it takes microseconds to see that: less than another thread does.
+        // Most answers are nothing new, and that takes microseconds to see: less than switching to another thread.
         if is_small && let Step::Done(result) = first_step(&prepared, &answer, body, at) {
             let next = Kept::after(
                 prepared.target.recipe,
@@ -141,7 +141,7 @@ impl Fetching {
         Event::Robots { url, answer }.into()
     }
 
-    /// Tells a body from others, several times faster than its hash does.
+    /// Distinguishes a body from others, several times faster than its hash.
     fn fingerprint(&self, fetched: &Fetched) -> Option<u128> {
         (!fetched.is_unchanged()).then(|| xxh3_128_with_seed(&fetched.body, self.seed))
     }

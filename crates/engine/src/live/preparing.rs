@@ -1,5 +1,5 @@
-//! Probes of sources of which nothing is recalled: what the store has of them is read for many at a time, since one call
-//! costs more than what it reads. Fetches nothing.
+//! Probes of sources that are not cached: the store is read for many at a time, since one call costs more than what it
+//! reads. Fetches nothing.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,7 +19,7 @@ const AT_ONE_TIME: usize = 256;
 /// The most calls under way; each has a thread.
 const CALLS: usize = 2;
 
-/// A probe that can be fetched, or what became of it instead.
+/// A probe that can be fetched, or the event that ended it.
 pub(super) enum Ready {
     Probe { task: ProbeTask, hop: SiteHop, prepared: Box<PreparedProbe> },
     Event(Event),
@@ -46,7 +46,7 @@ impl Preparing {
         self.waiting.len() + self.n_called
     }
 
-    /// Puts one in line.
+    /// Queues one.
     pub(super) fn push(&mut self, task: ProbeTask, hop: SiteHop) {
         self.waiting.push((task, hop));
     }
@@ -65,7 +65,7 @@ impl Preparing {
 
     /// Waits for some to be ready; nothing when none is being read for.
     pub(super) async fn ended(&mut self) -> Option<Vec<Ready>> {
-        // A panic has been caught where it happened, and nobody cancels a call.
+        // A panic has been caught where it happened, and calls are never cancelled.
         let ready = self.calls.next().await?.unwrap_or_default();
         self.n_called -= ready.len();
         Some(ready)
@@ -79,7 +79,7 @@ fn read(
     batch: Vec<(ProbeTask, SiteHop)>,
 ) -> Vec<Ready> {
     let (tasks, hops): (Vec<ProbeTask>, Vec<SiteHop>) = batch.into_iter().unzip();
-    // Whatever a panic leaves of the recipes is whole, and the rest is used by nobody else.
+    // The recipes are consistent after a panic, and the rest is not used again.
     let prepared = catch_unwind(AssertUnwindSafe(|| {
         let mut recipes = recipes.lock().unwrap_or_else(PoisonError::into_inner);
         prepare(store, settings, &mut recipes, &tasks)

@@ -1,7 +1,7 @@
-//! Errands and the tasks that run them. As many tasks fetch as may at one time, each one errand after the other; what is
-//! left over waits in line, where it costs no task. As many again may be past the network, with what they fetched in memory
-//! until it is read: the line moves on without them, but not further ahead than that. Every errand ends with one word over one channel, also
-//! when it panicked; no task outlives whoever listens. Decides nothing.
+//! Tasks and the workers that run them. A fixed number of workers fetch at one time, each one task after the other; the
+//! remaining tasks wait in a queue, which costs nothing. As many tasks again may be past the network, with their content
+//! in memory until it is read: the queue moves on without them, but no further ahead than that. Every task ends with one
+//! message over one channel, also after a panic; no worker outlives the receiver. Decides nothing.
 
 use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
@@ -17,7 +17,7 @@ use super::fetching::Done;
 use crate::control::Event;
 use crate::probe::panic_message;
 
-/// Which errand.
+/// Which task.
 #[derive(Debug, Clone)]
 pub(super) enum TaskId {
     Probe(ProbeId),
@@ -25,7 +25,7 @@ pub(super) enum TaskId {
 }
 
 impl TaskId {
-    /// What to say when it panicked.
+    /// The event of a panic.
     fn lost(self, reason: String) -> Done {
         Done::from(match self {
             Self::Probe(probe) => Event::Crashed { probe, reason },
@@ -34,15 +34,15 @@ impl TaskId {
     }
 }
 
-/// How far an errand has come with what its task may do.
+/// How far a task has come with its fetch.
 pub(super) enum Progress<R> {
     /// To its end.
     Done(Done),
-    /// The rest needs no network; it has a task of its own, so that the line moves on.
+    /// The rest needs no network; it runs by itself, so that the queue moves on.
     Rest(R),
 }
 
-/// What errands consist of.
+/// What a task consists of.
 pub(super) trait Run: Clone + Send + Sync + 'static {
     type Task: Send + 'static;
     type Rest: Send + 'static;
@@ -52,13 +52,13 @@ pub(super) trait Run: Clone + Send + Sync + 'static {
     fn finish(&self, rest: Self::Rest) -> impl Future<Output = Done> + Send;
 }
 
-/// The errands under way.
+/// The active tasks.
 #[derive(Debug)]
 pub(super) struct Workers<R: Run> {
     run: R,
     queue: Arc<Queue<R::Task>>,
-    /// Without a bound of its own, which would cost a lock for each: it holds no more than there are errands, and of those
-    /// control allows only so many.
+    /// Without a bound of its own, which would cost a lock for each: it holds at most one message per task, and control
+    /// bounds the tasks.
     ended: UnboundedReceiver<Done>,
     end: UnboundedSender<Done>,
     n_active: usize,
@@ -71,12 +71,12 @@ impl<R: Run> Workers<R> {
         Self { run, queue: Arc::new(Queue::new(at_one_time)), ended, end, n_active: 0 }
     }
 
-    /// How many have not been told of.
+    /// How many have not ended.
     pub(super) fn len(&self) -> usize {
         self.n_active
     }
 
-    /// Begins one, or puts it in line.
+    /// Starts a task, or queues it.
     pub(super) fn begin(&mut self, task: R::Task) {
         self.n_active += 1;
         if let Some(task) = self.queue.push(task) {
@@ -86,23 +86,23 @@ impl<R: Run> Workers<R> {
         }
     }
 
-    /// Waits for one or more to end, and takes in up to `limit` of them; for ever when none is under way.
+    /// Waits for one or more to end, and takes up to `limit` of them; for ever when none is active.
     pub(super) async fn ended(&mut self, into: &mut Vec<Done>, limit: usize) {
         self.n_active -= self.ended.recv_many(into, limit).await;
     }
 
-    /// Ends all that are under way.
+    /// Ends all active tasks.
     pub(super) fn abandon(&mut self) {
         self.ended.close();
     }
 }
 
-/// What waits for a task.
+/// The tasks that wait for a worker.
 #[derive(Debug)]
 struct Queue<E> {
     waiting: Mutex<QueueState<E>>,
     at_one_time: usize,
-    /// Places for those that are past the network.
+    /// Slots for tasks that are past the network.
     rests: Arc<Semaphore>,
 }
 
@@ -118,7 +118,7 @@ impl<E> Queue<E> {
         Self { waiting, at_one_time, rests: Arc::new(Semaphore::new(at_one_time)) }
     }
 
-    /// Puts an errand in line; gives it back when there is room for one more task, which is then to be begun with it.
+    /// Queues a task; returns it when there is room for one more worker, which then starts with it.
     fn push(&self, task: E) -> Option<E> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         if waiting.n_workers < self.at_one_time {
@@ -129,7 +129,7 @@ impl<E> Queue<E> {
         None
     }
 
-    /// The next one; when there is none, the task that asked is to end.
+    /// The next task; when there is none, the worker ends.
     fn next(&self) -> Option<E> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let next = waiting.tasks.pop_front();
@@ -138,7 +138,7 @@ impl<E> Queue<E> {
     }
 }
 
-/// A task that runs errands as long as there are any.
+/// Runs tasks as long as there are any.
 struct Worker<R: Run> {
     run: R,
     queue: Arc<Queue<R::Task>>,
@@ -149,7 +149,7 @@ impl<R: Run> Worker<R> {
     async fn run(self, first: R::Task) {
         let running = async {
             let mut next = Some(first);
-            // Nobody is asked any more once nobody listens.
+            // No task starts once the receiver is gone.
             while let Some(task) = next.filter(|_| !self.end.is_closed()) {
                 self.fetch(task).await;
                 next = self.queue.next();
@@ -164,7 +164,7 @@ impl<R: Run> Worker<R> {
 
     async fn fetch(&self, task: R::Task) {
         let name = R::name(&task);
-        // Nothing that a panic may leave half done is used again: an errand owns what it works on.
+        // Nothing that a panic may leave half done is used again: a task owns what it works on.
         let done = match AssertUnwindSafe(self.run.fetch(task)).catch_unwind().await {
             Ok(Progress::Done(done)) => done,
             Ok(Progress::Rest(rest)) => {
@@ -244,7 +244,7 @@ mod tests {
             self.begin(Script { probe: ProbeId(number), fetch: Box::pin(fetch) });
         }
 
-        /// An errand that fetches until it is released; what tells that it has begun, and what releases it.
+        /// A task that fetches until it is released; a channel that says it has begun, and one that releases it.
         fn held(&mut self, number: u64) -> (oneshot::Receiver<()>, oneshot::Sender<()>) {
             let ((begun, has_begun), (release, released)) = (oneshot::channel(), oneshot::channel());
             self.script(number, async move {
@@ -323,7 +323,7 @@ mod tests {
         for _ in 0..16 {
             tokio::task::yield_now().await;
         }
-        assert!(begun.try_recv().is_err(), "the second is fetched, and has no place to wait in");
+        assert!(begun.try_recv().is_err(), "the second is fetched, and has no slot to wait in");
         releases[0].take().unwrap().send(()).unwrap();
         assert_eq!(probe_of(&tasks.next().await).0, 0);
         begun.await.unwrap();

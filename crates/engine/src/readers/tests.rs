@@ -24,7 +24,7 @@ async fn until(mut is_so: impl FnMut() -> bool) {
             tokio::task::yield_now().await;
         }
     };
-    assert!(timeout(LONG, wait).await.is_ok(), "waited in vain");
+    assert!(timeout(LONG, wait).await.is_ok(), "timed out");
 }
 
 #[tokio::test]
