@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_in_a_row_fall_into_different_places() {
+    fn numbers_in_a_row_fall_into_different_buckets() {
         let first = 0x1234_5678_9abc_def0_u64;
         let probes =
             (0..4096).map(|n| BuildHasherDefault::<IdHasher>::new().hash_one(ProbeId(first.wrapping_add(n))));

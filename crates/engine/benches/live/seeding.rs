@@ -1,5 +1,5 @@
-//! A store of many sources that have been looked at once, made in seconds: as the service would leave it after first
-//! looks, but for the items of pages, which a look that finds nothing new does not read.
+//! A store of many sources that have been probed once, made in seconds: as the service would leave it after first probes,
+//! except for the items of pages, which a probe that finds nothing new does not read.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -36,12 +36,12 @@ pub(crate) fn fill(directory: &Path, web: &Web, recipe: &str) {
     while ids.peek().is_some() {
         let some = ids.by_ref().take(AT_ONE_TIME);
         let captures =
-            some.map(|((number, id), source)| Arc::new(first_look(web, number, id, source, looked)));
+            some.map(|((number, id), source)| Arc::new(first_probe(web, number, id, source, looked)));
         assert!(store.record_captures(captures.collect()).iter().all(Result::is_ok));
     }
 }
 
-fn first_look(web: &Web, number: usize, id: SourceId, source: &NewSource, at: Time) -> Capture {
+fn first_probe(web: &Web, number: usize, id: SourceId, source: &NewSource, at: Time) -> Capture {
     let content = origin::first_page(&web.path(number));
     let etag = web.is_known(number).then(|| origin::ETAG.to_owned());
     let look = ProbeNote {

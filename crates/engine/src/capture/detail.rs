@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_largest_difference_is_told() {
+    fn the_largest_difference_is_reported() {
         let told = |old, new| largest_difference(&words(old, new, &Work::default()));
         let both = |old: &str, new: &str| (old.to_owned(), new.to_owned());
         assert_eq!(

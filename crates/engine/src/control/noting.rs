@@ -109,8 +109,8 @@ impl Control {
             return;
         }
         let age = self.noting.begun_at.map_or(Duration::MAX, |at| now.since(at));
-        let n_looks = self.noting.newest.map_or(0, |id| id.0) - self.noting.noted.map_or(0, |id| id.0);
-        let is_time = age >= EVERY || (self.noting.noted.is_some() && n_looks >= MOST_LOOKS);
+        let n_probes = self.noting.newest.map_or(0, |id| id.0) - self.noting.noted.map_or(0, |id| id.0);
+        let is_time = age >= EVERY || (self.noting.noted.is_some() && n_probes >= MOST_LOOKS);
         if self.noting.until.is_none() && self.noting.newest > self.noting.noted && is_time {
             self.noting.begin(now);
         }

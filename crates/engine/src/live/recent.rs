@@ -179,7 +179,7 @@ mod tests {
         Kept::new(Arc::default(), note, Flicker::default(), Some(7)).unwrap()
     }
 
-    fn look_at(recent: &mut Recent, number: u64, kept: Kept) {
+    fn probe_at(recent: &mut Recent, number: u64, kept: Kept) {
         let (source, probe) = (SourceId(number.cast_signed()), ProbeId(number));
         recent.take(source, probe);
         recent.leave(source, probe, kept);
@@ -217,7 +217,7 @@ mod tests {
         let mut note = ProbeNote { spec: 3, hash: Some([9; 32]), n_reported: 200, ..ProbeNote::default() };
         note.validators.etag = Some("\"tag\"".to_owned());
         let mut recent = Recent::new(MOST, 9);
-        look_at(&mut recent, 1, kept(note.clone()));
+        probe_at(&mut recent, 1, kept(note.clone()));
         let recalled = recent.take(SourceId(1), ProbeId(9)).unwrap().recalled();
         assert_eq!((recalled.note, recalled.fingerprint), (note, Some(7)));
         assert_eq!(recalled.flicker, Flicker::default());
@@ -228,17 +228,17 @@ mod tests {
         let mut recent = Recent::new(MOST, 9);
         let plain = || kept(ProbeNote::default());
         let n_fit = (MOST / plain().n_bytes()) as u64;
-        (0..n_fit / 2).for_each(|number| look_at(&mut recent, number, plain()));
+        (0..n_fit / 2).for_each(|number| probe_at(&mut recent, number, plain()));
         assert!((0..n_fit / 2).all(|number| is_here(&recent, number)), "half of it is enough for these");
-        (0..4 * n_fit).for_each(|number| look_at(&mut recent, number, plain()));
+        (0..4 * n_fit).for_each(|number| probe_at(&mut recent, number, plain()));
         let n_held = recent.young.len() + recent.old.len();
         assert!(n_held as u64 <= n_fit + 2, "{n_held}");
         assert!(is_here(&recent, 4 * n_fit - 1) && !is_here(&recent, 0));
-        (0..4 * n_fit).for_each(|_| look_at(&mut recent, 7, plain()));
+        (0..4 * n_fit).for_each(|_| probe_at(&mut recent, 7, plain()));
         assert!(is_here(&recent, 4 * n_fit - 2), "one that is probed often takes no more room than others");
         let mut note = ProbeNote::default();
         note.validators.etag = Some("e".repeat(60_000));
-        (0..1000).for_each(|number| look_at(&mut recent, number, kept(note.clone())));
+        (0..1000).for_each(|number| probe_at(&mut recent, number, kept(note.clone())));
         let n_held = recent.young.len() + recent.old.len();
         assert!(n_held <= MOST / 60_000 + 2, "{n_held} with long validators");
     }

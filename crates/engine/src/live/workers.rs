@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_panic_is_an_end_like_others_and_the_next_errand_goes_on() {
+    async fn a_panic_ends_its_task_and_the_next_task_runs() {
         let mut tasks = Workers::new(Scripted, 1);
         tasks.script(1, async { panic!("a bug") });
         tasks.script(2, async { Progress::Rest(async { panic!("another") }.boxed()) });
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_read_keeps_nobody_from_fetching() {
+    async fn reading_does_not_keep_others_from_fetching() {
         let mut tasks = Workers::new(Scripted, 1);
         let (release, released) = oneshot::channel();
         let reading = released.map(|_| dropped(ProbeId(1))).boxed();

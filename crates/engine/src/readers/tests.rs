@@ -28,7 +28,7 @@ async fn until(mut is_so: impl FnMut() -> bool) {
 }
 
 #[tokio::test]
-async fn what_ends_in_time_is_given_back_and_a_panic_is_told() {
+async fn work_that_ends_in_time_is_returned_and_a_panic_is_reported() {
     let readers = readers(1, 0);
     assert_eq!(readers.run(LONG, || 7).await, Ok(7));
     let panicked = readers.run(LONG, || -> u32 { panic!("a bug") }).await;
@@ -37,7 +37,7 @@ async fn what_ends_in_time_is_given_back_and_a_panic_is_told() {
 }
 
 #[tokio::test]
-async fn a_late_result_is_nobodys_and_the_next_work_gets_its_own() {
+async fn a_late_result_is_dropped_and_the_next_work_gets_its_own() {
     let readers = readers(1, 1);
     let (release, work) = held();
     assert_eq!(readers.run(SHORT, work).await, Err(WorkError::TooLong { within: SHORT }));
@@ -90,7 +90,7 @@ async fn long_work_keeps_others_waiting_for_a_turn_only() {
 }
 
 #[tokio::test]
-async fn one_too_many_in_line_is_refused() {
+async fn one_too_many_in_the_queue_is_refused() {
     let readers = Readers::new("test-reader", ReaderLimits { at_one_time: 1, spare: 0, most_waiting: 1 });
     let (release, work) = held();
     let run = |work: Box<dyn FnOnce() -> u32 + Send>| {
@@ -108,7 +108,7 @@ async fn one_too_many_in_line_is_refused() {
 }
 
 #[tokio::test]
-async fn who_stops_waiting_has_abandoned_the_work_and_its_turn() {
+async fn a_caller_that_stops_waiting_abandons_the_work_and_its_turn() {
     let readers = readers(1, 1);
     let (release, work) = held();
     let gone = tokio::spawn({

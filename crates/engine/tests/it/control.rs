@@ -86,18 +86,18 @@ fn with_several_at_a_time_no_probe_is_chosen_in_vain_within_the_gap() {
 }
 
 #[test]
-fn a_probe_that_is_led_on_while_the_store_takes_nothing_is_given_back() {
+fn a_redirected_probe_is_returned_while_the_store_takes_nothing() {
     let mut driver = begun(|_| ());
     driver.happen(21, trouble("the disk is full"));
     assert_eq!(driver.redirected(22, 1, "http://a.test/1", "http://b.test/"), Vec::<String>::new());
     assert_eq!(driver.control.n_active(), 0);
     driver.happen(23, Event::StoreTrouble(None));
     assert_eq!(driver.ticks(23, 40), [(32, "probe 1".to_owned())], "after the gap");
-    assert_eq!(driver.control.figures().returned, 1, "and not chosen in vain before");
+    assert_eq!(driver.control.figures().returned, 1, "and not chosen too early before");
 }
 
 #[test]
-fn a_probe_whose_connection_was_closed_asks_once_more_over_a_new_one_after_the_gap() {
+fn a_probe_whose_connection_was_closed_is_sent_again_on_a_new_one_after_the_gap() {
     let mut driver = begun(|_| ());
     let probe = driver.probe(1);
     assert_eq!(driver.happen(21, Event::ConnectionClosed { probe }), Vec::<String>::new());
@@ -106,7 +106,7 @@ fn a_probe_whose_connection_was_closed_asks_once_more_over_a_new_one_after_the_g
 }
 
 #[test]
-fn a_probe_that_is_led_on_waits_minutes_for_that_host_and_not_hours() {
+fn a_redirected_probe_waits_minutes_for_that_host_and_not_hours() {
     for (seconds, is_waited_for) in [(240, true), (3_600, false)] {
         // Once with that site's robots.txt known, once without.
         for is_known in [true, false] {
@@ -254,7 +254,7 @@ fn a_probe_that_was_dropped_is_made_again_after_a_pause_that_doubles() {
 }
 
 #[test]
-fn what_a_probe_brought_is_made_again_if_it_could_not_be_stored() {
+fn a_probe_is_repeated_if_its_result_could_not_be_stored() {
     let mut driver = begun(|_| ());
     driver.is_store_slow = true;
     let mut now = 21;
@@ -291,7 +291,7 @@ fn a_state_counts_from_when_the_source_began_to_fare_so() {
 }
 
 #[test]
-fn what_a_site_asks_is_stored_unless_it_is_long_and_a_crawl_delay_is_kept() {
+fn robots_rules_are_stored_unless_they_are_long_and_a_crawl_delay_is_kept() {
     let mut driver = ControlDriver::new(|_| ());
     driver.join(0, 1, "http://a.test/1");
     driver.tick(0);
@@ -305,7 +305,7 @@ fn what_a_site_asks_is_stored_unless_it_is_long_and_a_crawl_delay_is_kept() {
     driver.tick(0);
     let long: String = "Disallow: /a/page/with/a/long/name\n".repeat(5_000);
     driver.robots(1, ROBOTS, 200, &format!("User-agent: *\n{long}"));
-    assert_eq!(driver.remembered["robots http://a.test"], Vec::<u8>::new(), "it is asked for anew");
+    assert_eq!(driver.remembered["robots http://a.test"], Vec::<u8>::new(), "it is fetched again");
     assert_eq!(driver.ticks(1, 40), [(11, "probe 1".to_owned())]);
 }
 
@@ -358,7 +358,7 @@ fn an_edit_while_a_probe_is_under_way_counts_when_it_has_ended() {
 }
 
 #[test]
-fn whoever_asks_for_a_source_that_waits_after_a_failure_need_not_wait_but_for_its_host() {
+fn a_requested_probe_waits_for_its_host_but_not_for_an_earlier_failure() {
     let mut driver = begun(|_| ());
     driver.failed(21, 1, Fault::User, PolitenessOutcome::Fine);
     assert_eq!(driver.ticks(22, 100), []);
@@ -423,7 +423,7 @@ fn the_journal_is_written_batch_by_batch() {
     driver.happen(61, trouble("the disk is full"));
     driver.happen(61, Event::JournalWritten);
     driver.ticks(61, 70);
-    assert_eq!(driver.n_journals, 1, "nor is it written while the store takes nothing");
+    assert_eq!(driver.n_journals, 1, "it is not written while the store takes nothing");
     driver.happen(71, Event::StoreTrouble(None));
     driver.ticks(71, 72);
     assert_eq!(driver.n_journals, 2);
@@ -437,7 +437,7 @@ fn the_journal_is_written_batch_by_batch() {
 }
 
 #[test]
-fn what_robots_txt_forbids_is_a_probe_that_asks_nobody() {
+fn a_probe_that_robots_txt_forbids_sends_no_request() {
     let mut driver = ControlDriver::new(|_| ());
     driver.join(0, 1, "http://a.test/1");
     driver.tick(0);
@@ -492,7 +492,7 @@ fn a_host_that_only_a_probe_under_way_is_at_is_not_given_to_another() {
 }
 
 #[test]
-fn a_page_that_another_one_led_to_rests_and_is_not_chosen_in_vain() {
+fn a_page_that_another_one_redirected_to_rests_and_is_not_chosen_early() {
     let mut driver = ControlDriver::new(|settings| {
         settings.robots = RobotsRule::Ignore;
         settings.politeness.scope = Scope::Url;

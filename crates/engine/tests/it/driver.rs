@@ -1,5 +1,5 @@
-//! Control by hand: one event after the other goes in, and what is asked for comes out. What is written is in the store at
-//! once, unless the store is slow.
+//! Drives control by hand: one event after the other goes in, and commands come out. Writes are in the store at once,
+//! unless the store is slow.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,19 +23,19 @@ use url::Url;
 
 use crate::web::at;
 
-/// Control, and what it has had done.
+/// Control, and the commands it has issued.
 pub(crate) struct ControlDriver {
     pub(crate) control: Control,
     pub(crate) settings: Arc<Settings>,
     /// The last probe of each source.
     probes: BTreeMap<SourceId, ProbeId>,
-    /// What was stored of places and sites last.
+    /// What was last stored about scopes and sites.
     pub(crate) remembered: BTreeMap<String, Vec<u8>>,
     pub(crate) captures: Vec<Arc<Capture>>,
-    /// Whether what is written is told to be in the store.
+    /// Whether writes are not confirmed.
     pub(crate) is_store_slow: bool,
     pub(crate) n_journals: usize,
-    /// What the next probe that ends was led along, within its site.
+    /// The redirects within its site of the next probe that ends.
     pub(crate) redirect_chain: Vec<Url>,
 }
 
@@ -81,8 +81,8 @@ impl ControlDriver {
         self.happen(seconds, Event::Configured(vec![config]));
     }
 
-    /// What is asked for because of an event: `robots URL`, `probe N`, with ` on` where it goes on elsewhere and ` anew`
-    /// where it goes over a new connection.
+    /// The fetches that follow from an event: `robots URL`, `probe N`, with ` on` for a redirect to another site and ` anew`
+    /// for a new connection.
     pub(crate) fn happen(&mut self, seconds: i64, event: Event) -> Vec<String> {
         let mut events = vec![event];
         let mut asked = Vec::new();
@@ -150,7 +150,7 @@ impl ControlDriver {
         self.happen(seconds, Event::Robots { url, answer })
     }
 
-    /// The probe of a source has ended, with this said of its host.
+    /// The probe of a source has ended, with this outcome for its host.
     pub(crate) fn probed(
         &mut self,
         seconds: i64,
@@ -193,7 +193,7 @@ impl ControlDriver {
         self.probed(seconds, id, politeness_outcome, ProbeOutcome::Failed(Failure::new(fault, "it fails")))
     }
 
-    /// The probe of a source is led to another site.
+    /// The probe of a source is redirected to another site.
     pub(crate) fn redirected(&mut self, seconds: i64, id: i64, from: &str, to: &str) -> Vec<String> {
         let hop = Hop { status: StatusCode::FOUND, from: Url::parse(from).unwrap() };
         let redirect = Box::new(CrossSiteRedirect::new(vec![hop], Url::parse(to).unwrap()));

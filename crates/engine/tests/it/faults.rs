@@ -23,7 +23,7 @@ fn web_with(url: &str) -> Web {
 }
 
 #[test]
-fn every_kind_of_failure_is_told_waited_out_and_forgotten() {
+fn every_kind_of_failure_is_reported_waited_out_and_forgotten() {
     let url = "http://bad.example/page";
     let faults = [
         (Fault::Status(404), Health::Refused, "the page is not there (404 Not Found)"),
@@ -46,14 +46,14 @@ fn every_kind_of_failure_is_told_waited_out_and_forgotten() {
         run.run_until(at(3_600));
         assert_eq!(state(&*test_store.store, bad).0, Health::Well);
         run.run_until(at(DAY - 1));
-        let (found, said) = state(&*test_store.store, bad);
-        assert_eq!(found, health, "{fault:?}: {said}");
-        assert!(said.starts_with(reason), "{fault:?}: {said}");
+        let (found, stated) = state(&*test_store.store, bad);
+        assert_eq!(found, health, "{fault:?}: {stated}");
+        assert!(stated.starts_with(reason), "{fault:?}: {stated}");
         let n_tried = run.world().probes_of("/page").iter().filter(|probe| **probe >= at(7_200)).count();
         assert!((2..80).contains(&n_tried), "{fault:?}: tried {n_tried} times in a day");
         run.run_until(at(2 * DAY));
         assert_eq!(state(&*test_store.store, bad), (Health::Well, String::new()), "{fault:?}");
-        assert_eq!(summaries(&*test_store.store, bad).len(), 1, "{fault:?}: what changed later is told");
+        assert_eq!(summaries(&*test_store.store, bad).len(), 1, "{fault:?}: what changed later is reported");
         assert!(summaries(&*test_store.store, good).len() > 44, "{fault:?}: others go on");
         assert_gaps(&run.world().log, 10);
     }
@@ -118,7 +118,7 @@ fn a_full_disk_stops_probes_and_loses_nothing() {
     let good = run.add_source(feed(GOOD)).unwrap();
     run.add_source(page("http://bad.example/page")).unwrap();
     run.run_until(at(DAY));
-    // With a look under way, so that something is there to be lost.
+    // During a probe, so that something is there to be lost.
     let n_before = run.world().probes().count();
     while run.world().probes().count() == n_before {
         let next = run.clock().plus(Duration::from_millis(20));
@@ -137,10 +137,10 @@ fn a_full_disk_stops_probes_and_loses_nothing() {
     ailing.is_full.store(false, Ordering::Relaxed);
     run.run_until(at(4 * DAY));
     assert_eq!(run.health().store_trouble, None);
-    let told = summaries(&*test_store.store, good);
-    let expected: Vec<String> = (1..=told.len()).map(|n| format!("Entry {n}")).collect();
-    assert_eq!(told, expected, "each entry once, in order");
-    assert!(told.len() >= 94, "{}", told.len());
+    let reported = summaries(&*test_store.store, good);
+    let expected: Vec<String> = (1..=reported.len()).map(|n| format!("Entry {n}")).collect();
+    assert_eq!(reported, expected, "each entry once, in order");
+    assert!(reported.len() >= 94, "{}", reported.len());
     assert_eq!(run.figures().lost_captures, 0);
 }
 
@@ -176,7 +176,7 @@ fn a_clock_that_jumps_makes_no_burst_and_no_standstill() {
         assert!(seen.len() > 100, "{jump}: {} probes in the five hours after", seen.len());
         seen.sort_unstable();
         seen.dedup();
-        assert_eq!(seen.len(), urls.len(), "{jump}: sources that were not looked at any more");
+        assert_eq!(seen.len(), urls.len(), "{jump}: sources that were not probed any more");
         assert!(all_changes(&*test_store.store).is_empty());
         drop(run.stop());
         let entries: Vec<_> =
@@ -186,7 +186,7 @@ fn a_clock_that_jumps_makes_no_burst_and_no_standstill() {
 }
 
 #[test]
-fn a_source_that_is_removed_during_a_look_leaves_nothing_behind() {
+fn a_source_that_is_removed_during_a_probe_leaves_nothing_behind() {
     let test_store = test_store();
     let mut run = simulation(&test_store.store, web_with("http://bad.example/page"), 0);
     let bad = run.add_source(page("http://bad.example/page")).unwrap();
@@ -196,7 +196,7 @@ fn a_source_that_is_removed_during_a_look_leaves_nothing_behind() {
         run.run_until(next);
     }
     run.remove_source(bad).unwrap();
-    // Between two ticks, when no look is under way.
+    // Between two ticks, when no probe is active.
     run.run_until(at(DAY + 5));
     assert!(test_store.store.source(bad).unwrap().is_none());
     assert_eq!(run.world().probes_of("/page").len(), 1);

@@ -30,7 +30,7 @@ pub(crate) fn test_store() -> TestStore {
     TestStore { store, _directory: directory }
 }
 
-/// One probe in a hundred seconds, ten seconds apart per host, looks at least every six hours.
+/// One probe in a hundred seconds, ten seconds apart per host, each source at least every six hours.
 pub(crate) fn settings() -> Settings {
     let mut settings = Settings {
         chronon: Duration::from_secs(10),
@@ -83,7 +83,7 @@ pub(crate) fn state(store: &dyn Store, source: SourceId) -> (dunlin_store::Healt
     (state.health, state.reason)
 }
 
-/// A place where threads wait while it is shut.
+/// A gate where threads wait while it is shut.
 #[derive(Default)]
 pub(crate) struct Gate {
     is_shut: Mutex<bool>,

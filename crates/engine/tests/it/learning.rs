@@ -1,5 +1,5 @@
-//! What is learned from looks that showed nothing new. Their notes are written now and then only; nobody must be able to
-//! tell.
+//! What is learned from probes that showed nothing new. Their notes are written only now and then, which must not be
+//! noticeable.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::web::{Kind, Web, at};
 
 const URL: &str = "http://quiet.example/";
 
-/// A page that is looked at every few seconds and never changes, beside one that does.
+/// A page that is probed every few seconds and never changes, beside one that does.
 fn begin(test_store: &TestStore) -> (Simulation<Web>, SourceId) {
     let mut web = Web::default();
     web.put(URL, Kind::Page, &[0]);
@@ -36,7 +36,7 @@ fn known(explained: &SourceExplanation) -> String {
     format!("{:?} {:?}", explained.last_probe, explained.forecast)
 }
 
-fn n_looks(test_store: &TestStore, source: SourceId) -> usize {
+fn n_probes(test_store: &TestStore, source: SourceId) -> usize {
     let all = ObservationQuery { source: Some(source), after: None, limit: 10_000 };
     test_store.store.observations(&all).unwrap().len()
 }
@@ -46,7 +46,7 @@ fn a_run_that_is_killed_forgets_nothing_that_was_learned() {
     for end in [3, 29, 31, 75, 140] {
         let test_store = test_store();
         let (mut run, quiet) = begin(&test_store);
-        // Twice, so that there are looks of two runs.
+        // Twice, so that there are probes of two runs.
         for end in [end, end + 60] {
             run.run_until(at(end));
             let before = known(&run.explain(quiet).unwrap());
@@ -54,7 +54,7 @@ fn a_run_that_is_killed_forgets_nothing_that_was_learned() {
             run = again(&test_store, web, end);
             assert_eq!(known(&run.explain(quiet).unwrap()), before, "after {end} s");
         }
-        assert!(n_looks(&test_store, quiet) > 10, "{}", n_looks(&test_store, quiet));
+        assert!(n_probes(&test_store, quiet) > 10, "{}", n_probes(&test_store, quiet));
     }
 }
 
@@ -79,7 +79,7 @@ fn an_edit_or_a_pause_forgets_nothing_that_was_learned() {
         resumed.forecast,
         before.forecast
     );
-    // A page that was never looked at is expected to change more often than one that never did.
+    // A page that was never probed is expected to change more often than one that never did.
     let fresh = run.add_source(page("http://new.example/")).unwrap();
     assert!(run.explain(fresh).unwrap().forecast.rate > before.forecast.rate);
 }

@@ -90,11 +90,11 @@ pub(crate) async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
             looks.tick().await;
         }
     };
-    assert!(tokio::time::timeout(Duration::from_mins(1), wait).await.is_ok(), "waited in vain: {what}");
+    assert!(tokio::time::timeout(Duration::from_mins(1), wait).await.is_ok(), "timed out: {what}");
 }
 
 pub(crate) async fn until_well(test_store: &TestStore, source: SourceId) {
-    until("first look", || state(&*test_store.store, source).0 == Health::Well).await;
+    until("first probe", || state(&*test_store.store, source).0 == Health::Well).await;
 }
 
 async fn next_cursor(handle: &Handle, after: Cursor) -> Cursor {
@@ -104,7 +104,7 @@ async fn next_cursor(handle: &Handle, after: Cursor) -> Cursor {
 }
 
 #[tokio::test]
-async fn a_change_is_stored_before_it_is_told_and_told_once() {
+async fn a_change_is_stored_before_it_is_announced_and_announced_once() {
     let (test_store, server) = (test_store(), Server::start().await);
     server.put("/page", "200 OK", "<p>One</p>");
     let engine = Engine::start(test_store.store.clone(), hasty()).await.unwrap();
@@ -114,8 +114,8 @@ async fn a_change_is_stored_before_it_is_told_and_told_once() {
     assert_eq!(server.n_asked("/robots.txt"), 1);
     server.put("/page", "200 OK", "<p>Two</p>");
     handle.probe_now(source.id).await.unwrap();
-    let told = next_cursor(&handle, Cursor::START).await;
-    assert_eq!(n_changes(&*test_store.store), told.0, "told after it was stored");
+    let reported = next_cursor(&handle, Cursor::START).await;
+    assert_eq!(n_changes(&*test_store.store), reported.0, "announced after it was stored");
 
     let explained = handle.explain(source.id).await.unwrap();
     assert!(matches!(explained.status, SourceStatus::Watched | SourceStatus::Probing), "{explained:?}");
@@ -130,9 +130,9 @@ async fn a_change_is_stored_before_it_is_told_and_told_once() {
     let engine = Engine::start(test_store.store.clone(), hasty()).await.unwrap();
     let before = server.n_asked("/page");
     engine.handle().probe_now(source.id).await.unwrap();
-    until("another look", || server.n_asked("/page") > before).await;
+    until("another probe", || server.n_asked("/page") > before).await;
     engine.stop().await.unwrap();
-    assert_eq!(n_changes(&*test_store.store), told.0);
+    assert_eq!(n_changes(&*test_store.store), reported.0);
     let stored =
         explain_stored(&*test_store.store, &hasty(), source.id, Time::from_seconds(2_000_000_000)).unwrap();
     assert!(stored.last_probe.is_some() && stored.forecast.evidence > 0.0);
@@ -159,7 +159,7 @@ async fn failures_are_states_and_a_panic_is_one_of_them() {
     server.put("/bad", "200 OK", "<p>Two</p>");
     server.put("/good", "200 OK", "<p>Two</p>");
     handle.probe_now(bad).await.unwrap();
-    until("a panic told", || state(&*test_store.store, bad).1.contains("told to panic")).await;
+    until("a reported panic", || state(&*test_store.store, bad).1.contains("told to panic")).await;
     handle.probe_now(good).await.unwrap();
     until("others go on", || !summaries(&*test_store.store, good).is_empty()).await;
     assert_eq!(handle.figures().crashed, 1);
@@ -178,7 +178,7 @@ async fn a_store_that_is_full_for_a_while_loses_nothing() {
     ailing.is_full.store(true, Ordering::Relaxed);
     server.put("/page", "200 OK", "<p>Two</p>");
     handle.probe_now(source).await.unwrap();
-    until("trouble told", || handle.health().store_trouble.is_some()).await;
+    until("reported trouble", || handle.health().store_trouble.is_some()).await;
     let n_asked = server.n_asked("/page");
     handle.probe_now(source).await.unwrap();
     assert!(summaries(&*test_store.store, source).is_empty());
@@ -186,7 +186,7 @@ async fn a_store_that_is_full_for_a_while_loses_nothing() {
     next_cursor(&handle, Cursor::START).await;
     assert_eq!(summaries(&*test_store.store, source).len(), 1);
     until("trouble over", || handle.health().store_trouble.is_none()).await;
-    until("looks go on", || server.n_asked("/page") > n_asked).await;
+    until("probes go on", || server.n_asked("/page") > n_asked).await;
     engine.stop().await.unwrap();
 }
 
@@ -223,7 +223,7 @@ async fn budgets_edits_and_removals_take_effect_and_stay() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_stored_and_what_is_watched_stay_the_same_whoever_speaks_first() {
+async fn store_and_watch_stay_the_same_in_any_order_of_edits() {
     let (test_store, server) = (test_store(), Server::start().await);
     let settings = Settings { budget: Pace { per_second: 0.0 }, ..hasty() };
     let engine = Engine::start(test_store.store.clone(), settings).await.unwrap();
@@ -271,7 +271,7 @@ async fn stopping_with_a_full_store_says_what_is_lost_without_long_waits() {
     until_well(&test_store, source).await;
     ailing.is_full.store(true, Ordering::Relaxed);
     server.put("/page", "200 OK", "<p>Two</p>");
-    until("trouble told", || handle.health().store_trouble.is_some()).await;
+    until("reported trouble", || handle.health().store_trouble.is_some()).await;
     let stopped = tokio::time::timeout(Duration::from_mins(1), engine.stop()).await.unwrap();
     assert!(matches!(stopped, Err(Error::Unwritten)), "{stopped:?}");
 
@@ -279,13 +279,13 @@ async fn stopping_with_a_full_store_says_what_is_lost_without_long_waits() {
     ailing.is_full.store(false, Ordering::Relaxed);
     let engine = Engine::start(ailing.clone(), settings).await.unwrap();
     ailing.is_full.store(true, Ordering::Relaxed);
-    until("trouble told", || engine.handle().health().store_trouble.is_some()).await;
+    until("reported trouble", || engine.handle().health().store_trouble.is_some()).await;
     ailing.is_full.store(false, Ordering::Relaxed);
     engine.stop().await.unwrap();
 }
 
 #[tokio::test]
-async fn an_edit_counts_from_the_next_look_on_whatever_is_recalled_of_the_last_one() {
+async fn an_edit_counts_from_the_next_probe_on_despite_the_cache() {
     let (test_store, server) = (test_store(), Server::start().await);
     server.put("/one", "200 OK", "<p>One</p>");
     server.put("/two", "200 OK", "<p>Two</p>");
@@ -295,13 +295,13 @@ async fn an_edit_counts_from_the_next_look_on_whatever_is_recalled_of_the_last_o
     until_well(&test_store, source).await;
     for n_asked in 2..5 {
         handle.probe_now(source).await.unwrap();
-        until("another look", || server.n_asked("/one") >= n_asked).await;
+        until("another probe", || server.n_asked("/one") >= n_asked).await;
     }
     let edit = SourceEdit { url: Some(server.url("/two")), ..SourceEdit::default() };
     handle.edit_source(source, edit).await.unwrap();
     handle.probe_now(source).await.unwrap();
-    until("a look at the new address", || server.n_asked("/two") > 0).await;
-    // What is recalled is as good as what is stored: a change is seen, and the first look is a first one.
+    until("a probe of the new address", || server.n_asked("/two") > 0).await;
+    // The cache agrees with the store: a change is seen, and the first probe is a first one.
     server.put("/two", "200 OK", "<p>Three</p>");
     handle.probe_now(source).await.unwrap();
     next_cursor(&handle, Cursor::START).await;
@@ -312,7 +312,7 @@ async fn an_edit_counts_from_the_next_look_on_whatever_is_recalled_of_the_last_o
 #[tokio::test]
 async fn a_page_that_leads_to_a_dead_port_of_a_host_does_not_silence_the_host() {
     let (test_store, server) = (test_store(), Server::start().await);
-    // A port where nobody listens, and nobody will: it is bound, but not opened.
+    // A port without a listener: it is bound, but not opened.
     let dead = tokio::net::TcpSocket::new_v4().unwrap();
     dead.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let dead = dead.local_addr().unwrap().port();
@@ -328,7 +328,7 @@ async fn a_page_that_leads_to_a_dead_port_of_a_host_does_not_silence_the_host() 
     until_well(&test_store, other).await;
     let before = server.n_asked("/page");
     handle.probe_now(other).await.unwrap();
-    until("another look at the same host", || server.n_asked("/page") > before).await;
+    until("another probe of the same host", || server.n_asked("/page") > before).await;
     engine.stop().await.unwrap();
 }
 
@@ -340,36 +340,36 @@ async fn a_page_without_validators_that_stayed_the_same_often_is_still_seen_to_c
     let handle = engine.handle();
     let source = handle.add_source(page(server.url("/page"))).await.unwrap().id;
     until_well(&test_store, source).await;
-    let mut told = Cursor::START;
+    let mut reported = Cursor::START;
     for body in ["<p>Two</p>", "<p>Three</p>", "<p>Four</p>"] {
         let before = handle.figures();
         // As often as it takes to know the body again without hashing it, and once more.
-        for n_looks in 1..=3 {
+        for n_probes in 1..=3 {
             handle.probe_now(source).await.unwrap();
-            until("another look", || handle.figures().unchanged >= before.unchanged + n_looks).await;
+            until("another probe", || handle.figures().unchanged >= before.unchanged + n_probes).await;
         }
         server.put("/page", "200 OK", body);
         handle.probe_now(source).await.unwrap();
-        told = next_cursor(&handle, told).await;
+        reported = next_cursor(&handle, reported).await;
     }
     engine.stop().await.unwrap();
     assert_eq!(n_changes(&*test_store.store), 3);
 }
 
 #[tokio::test]
-async fn what_is_said_of_how_a_page_could_be_read_stays_as_long_as_the_page_does() {
+async fn the_reason_about_reading_a_page_stays_as_long_as_the_page_does() {
     let (test_store, server) = (test_store(), Server::start().await);
     server.put("/page", "200 OK", &format!("<p>Top</p>{}", "<ul><li>".repeat(5_000)));
     let engine = Engine::start(test_store.store.clone(), hasty()).await.unwrap();
     let handle = engine.handle();
     let source = handle.add_source(page(server.url("/page"))).await.unwrap().id;
     until("the reason", || !state(&*test_store.store, source).1.is_empty()).await;
-    let said = state(&*test_store.store, source);
-    assert_eq!(said.0, Health::Well);
+    let stated = state(&*test_store.store, source);
+    assert_eq!(stated.0, Health::Well);
     let before = handle.figures().unchanged;
     handle.probe_now(source).await.unwrap();
-    until("another look", || handle.figures().unchanged > before).await;
-    assert_eq!(state(&*test_store.store, source), said);
+    until("another probe", || handle.figures().unchanged > before).await;
+    assert_eq!(state(&*test_store.store, source), stated);
     server.put("/page", "200 OK", "<p>Top</p>");
     handle.probe_now(source).await.unwrap();
     until("a page that can be read", || state(&*test_store.store, source) == (Health::Well, String::new()))
@@ -377,7 +377,7 @@ async fn what_is_said_of_how_a_page_could_be_read_stays_as_long_as_the_page_does
     engine.stop().await.unwrap();
 }
 
-/// Keeps connections, but hangs up on whoever asks for the page the first time. When each path was asked for.
+/// Keeps connections, but hangs up on the first request for the page. When each path was asked for.
 async fn hangs_up_once() -> (u16, Arc<Mutex<Vec<(String, Instant)>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();

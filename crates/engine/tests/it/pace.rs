@@ -55,7 +55,7 @@ fn a_host_without_a_gap_is_asked_as_fast_as_it_answers_and_the_budget_is_kept() 
         let log = log_of(concurrent, None);
         assert!(log.iter().all(|logged| logged.until.since(logged.at) == Duration::from_millis(50)));
         let probes: Vec<Logged> = log.iter().filter(|logged| logged.path != "/robots.txt").cloned().collect();
-        // 60 chronons of 100 probes each, where one look per slot would be 60 or 240. What is looked at only because there
+        // 60 chronons of 100 probes each, where one probe per slot would be 60 or 240. What is probed only because there
         // is budget left is kept back a little where many wait for one host.
         assert!((5_000..=6_100).contains(&probes.len()), "{} with {concurrent} at a time", probes.len());
         assert!(most_at_one_time(&log) <= concurrent as usize, "{}", most_at_one_time(&log));

@@ -26,7 +26,7 @@ pub(crate) fn assert_gaps(log: &[Logged], gap: u64) {
 }
 
 #[test]
-fn hosts_go_with_their_last_source_and_new_ones_take_their_place() {
+fn hosts_go_with_their_last_source_and_new_ones_reuse_their_index() {
     let test_store = test_store();
     let mut web = Web::default();
     let url = |n: i64| format!("http://h{n}.example/page");
@@ -48,7 +48,7 @@ fn hosts_go_with_their_last_source_and_new_ones_take_their_place() {
     assert_eq!(run.figures().hosts, 6);
     for n in 10..15 {
         let host = format!("h{n}.example");
-        assert!(run.world().probes().any(|logged| logged.host == host), "{host} is looked at");
+        assert!(run.world().probes().any(|logged| logged.host == host), "{host} is probed");
     }
     assert_gaps(&run.world().log, 10);
 }
@@ -145,7 +145,7 @@ fn a_site_whose_robots_txt_cannot_be_read_is_not_fetched_until_it_can() {
 }
 
 #[test]
-fn whoever_asks_for_a_look_gets_it_soon_and_politely() {
+fn a_requested_probe_comes_soon_and_politely() {
     let test_store = test_store();
     let mut web = Web::default();
     web.put("http://a.example/page", Kind::Page, &[]);
@@ -197,7 +197,7 @@ fn the_gap_outlasts_a_process_that_is_killed_even_with_a_request_under_way() {
 }
 
 #[test]
-fn places_that_hold_nothing_back_are_forgotten() {
+fn scopes_that_hold_nothing_back_are_forgotten() {
     let test_store = test_store();
     let mut web = Web::default();
     for n in 0..40 {

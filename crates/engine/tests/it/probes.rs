@@ -1,4 +1,4 @@
-//! What a look makes of a page: what is told, what is kept, what is learned.
+//! What a probe makes of a page: what is reported, what is kept, what is learned.
 
 use dunlin_engine::capture::{ChangeDetail, DetailPiece};
 use dunlin_engine::simulated::Simulation;
@@ -13,7 +13,7 @@ const FEED: &str = "http://b.example/feed";
 const DAY: i64 = 86_400;
 
 #[test]
-fn a_first_look_tells_nothing_and_later_ones_tell_what_is_new() {
+fn a_first_probe_reports_nothing_and_later_ones_report_what_is_new() {
     let test_store = test_store();
     let mut web = Web::default();
     web.put(PAGE, Kind::Page, &[40_000]);
@@ -38,7 +38,7 @@ fn a_first_look_tells_nothing_and_later_ones_tell_what_is_new() {
     // A feed's own dates say when it happened.
     let dated = changes.iter().find(|change| change.found.summary == "Entry 2").unwrap();
     assert_eq!(dated.found.happened_before, at(50_000));
-    // One version at first, one for the change; nothing for the many looks between.
+    // One version at first, one for the change; nothing for the many probes between.
     let versions = test_store.store.versions(&VersionQuery { source: page, before: None, limit: 9 }).unwrap();
     assert_eq!(versions.len(), 2);
     assert!(
@@ -47,7 +47,7 @@ fn a_first_look_tells_nothing_and_later_ones_tell_what_is_new() {
 }
 
 #[test]
-fn what_was_never_seen_has_no_worth_and_no_chance_yet() {
+fn a_source_never_seen_has_no_value_and_no_chance_yet() {
     let test_store = test_store();
     let mut web = Web::default();
     web.put(PAGE, Kind::Page, &[]);
@@ -76,7 +76,7 @@ fn a_source_that_is_due_with_many_others_says_so() {
 }
 
 #[test]
-fn the_dates_of_a_feed_are_evidence_from_the_first_look_on() {
+fn the_dates_of_a_feed_are_evidence_from_the_first_probe_on() {
     let test_store = test_store();
     let mut web = Web::default();
     let hourly: Vec<i64> = (1..40).map(|hour| -hour * 3600).rev().collect();
@@ -101,14 +101,14 @@ fn an_entry_that_scrolls_out_of_a_feed_is_no_news_and_neither_is_its_return() {
     run.run_until(at(2 * DAY));
     assert_eq!(summaries(&*test_store.store, feed), ["Entry 2", "Entry 3"]);
     run.world().sites.get_mut(FEED).unwrap().kind = Kind::Feed(4);
-    // Entries 0 and 1 come back; the next look that reads the feed sees them.
+    // Entries 0 and 1 come back; the next probe that reads the feed sees them.
     run.world().sites.get_mut(FEED).unwrap().changes.push(at(2 * DAY + 10));
     run.run_until(at(4 * DAY));
     assert_eq!(summaries(&*test_store.store, feed), ["Entry 2", "Entry 3", "Entry 4"]);
 }
 
 #[test]
-fn what_flickers_is_learned_from_a_second_look_and_then_kept_quiet() {
+fn flicker_is_learned_from_a_second_probe_and_then_suppressed() {
     let test_store = test_store();
     let mut web = Web::default();
     web.put(PAGE, Kind::Flickering, &[3 * DAY]);
@@ -118,33 +118,33 @@ fn what_flickers_is_learned_from_a_second_look_and_then_kept_quiet() {
     let recipe = r#"{"shortest_gap":1800}"#.to_owned();
     let source = run.add_source(NewSource { recipe, ..page(PAGE) }).unwrap();
     run.run_until(at(2 * DAY));
-    let told = summaries(&*test_store.store, source);
-    assert_eq!(told.len(), 1, "the counter is told once: {told:?}");
+    let reported = summaries(&*test_store.store, source);
+    assert_eq!(reported.len(), 1, "the counter is reported once: {reported:?}");
     let probes = run.world().probes_of("/page");
     let closest = probes.windows(2).map(|pair| pair[1].since(pair[0]).as_secs()).min();
-    assert!(closest.unwrap() < 60, "a second look came soon: {closest:?}");
+    assert!(closest.unwrap() < 60, "a second probe came soon: {closest:?}");
     run.run_until(at(5 * DAY));
-    let told = summaries(&*test_store.store, source);
-    assert_eq!(told.len(), 2, "a real change is told among the noise: {told:?}");
+    let reported = summaries(&*test_store.store, source);
+    assert_eq!(reported.len(), 2, "a real change is reported among the noise: {reported:?}");
     let versions = VersionQuery { source, before: None, limit: 99 };
     assert_eq!(test_store.store.versions(&versions).unwrap().len(), 3, "noise makes no versions");
 }
 
 #[test]
-fn what_flickers_is_learned_however_often_the_page_is_looked_at() {
+fn flicker_is_learned_however_often_the_page_is_probed() {
     let test_store = test_store();
     let mut web = Web::default();
     web.put(PAGE, Kind::Flickering, &[20_000]);
     let mut run = Simulation::new(test_store.store.clone(), Settings::default(), web, at(0)).unwrap();
     let source = run.add_source(page(PAGE)).unwrap();
     run.run_until(at(DAY));
-    let told = summaries(&*test_store.store, source);
-    assert_eq!(told.len(), 2, "the counter once, then the real change: {told:?}");
-    assert!(run.explain(source).unwrap().forecast.rate < 10.0 / DAY as f64, "noise is no reason to look");
+    let reported = summaries(&*test_store.store, source);
+    assert_eq!(reported.len(), 2, "the counter once, then the real change: {reported:?}");
+    assert!(run.explain(source).unwrap().forecast.rate < 10.0 / DAY as f64, "noise is no reason to probe");
 }
 
 #[test]
-fn what_changes_in_earnest_every_few_seconds_is_told() {
+fn real_changes_every_few_seconds_are_reported() {
     for (every, recipe) in [(8, "{}"), (1, r#"{"flicker":"tell"}"#)] {
         let test_store = test_store();
         let mut web = Web::default();
@@ -153,17 +153,17 @@ fn what_changes_in_earnest_every_few_seconds_is_told() {
         let mut run = Simulation::new(test_store.store.clone(), Settings::default(), web, at(0)).unwrap();
         let source = run.add_source(NewSource { recipe: recipe.to_owned(), ..page(PAGE) }).unwrap();
         run.run_until(at(20_000));
-        let (n_reported, n_looks) =
+        let (n_reported, n_probes) =
             (summaries(&*test_store.store, source).len(), run.world().probes().count());
         assert!(
-            n_reported * 10 > n_looks * 9,
-            "{n_reported} told in {n_looks} looks, a change every {every} s"
+            n_reported * 10 > n_probes * 9,
+            "{n_reported} reported in {n_probes} probes, a change every {every} s"
         );
     }
 }
 
 #[test]
-fn what_was_taken_for_flicker_is_told_again_once_it_has_stood_still() {
+fn flicker_is_reported_again_once_it_has_stood_still() {
     let test_store = test_store();
     let mut web = Web::default();
     let in_a_rush: Vec<i64> = (0..5_000).collect();
@@ -173,8 +173,8 @@ fn what_was_taken_for_flicker_is_told_again_once_it_has_stood_still() {
     run.run_until(at(5_000));
     assert_eq!(summaries(&*test_store.store, source).len(), 1, "as good as noise");
     run.run_until(at(DAY));
-    let told = summaries(&*test_store.store, source);
-    assert_eq!(told.len(), 3, "{told:?}");
+    let reported = summaries(&*test_store.store, source);
+    assert_eq!(reported.len(), 3, "{reported:?}");
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn a_page_that_has_moved_for_good_says_so() {
 }
 
 #[test]
-fn pausing_stops_looks_and_another_address_begins_anew() {
+fn pausing_stops_probes_and_another_address_starts_from_scratch() {
     let test_store = test_store();
     let mut web = Web::default();
     web.put(PAGE, Kind::Page, &[DAY, 4 * DAY]);
@@ -211,7 +211,7 @@ fn pausing_stops_looks_and_another_address_begins_anew() {
 
     run.edit_source(source, SourceEdit { paused: Some(None), ..SourceEdit::default() }).unwrap();
     run.run_until(at(3 * DAY));
-    assert_eq!(summaries(&*test_store.store, source).len(), 1, "what changed meanwhile is told");
+    assert_eq!(summaries(&*test_store.store, source).len(), 1, "what changed in the meantime is reported");
 
     let url = Some("http://c.example/other".to_owned());
     run.edit_source(source, SourceEdit { url, ..SourceEdit::default() }).unwrap();
@@ -225,7 +225,7 @@ fn pausing_stops_looks_and_another_address_begins_anew() {
 }
 
 #[test]
-fn words_that_cannot_be_used_are_refused_with_what_to_write() {
+fn invalid_configurations_are_refused_with_what_to_write() {
     let test_store = test_store();
     let mut run = simulation(&test_store.store, Web::default(), 0);
     let mut refused = |change: fn(&mut NewSource)| {

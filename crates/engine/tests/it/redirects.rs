@@ -12,7 +12,7 @@ use crate::web::{Fault, Kind, Web, at};
 const DAY: i64 = 86_400;
 
 /// A page at `a.example` that leads to one at `b.example`, where another page is watched too.
-fn led_elsewhere(test_store: &TestStore, mut web: Web) -> (Simulation<Web>, SourceId, SourceId) {
+fn redirected_elsewhere(test_store: &TestStore, mut web: Web) -> (Simulation<Web>, SourceId, SourceId) {
     let (old, new, other) = ("http://a.example/old", "http://b.example/new", "http://b.example/other");
     for url in [old, new, other] {
         web.put(url, Kind::Page, &[40_000, 90_000]);
@@ -34,7 +34,7 @@ fn robots(host: &str, rules: &str) -> Web {
 #[test]
 fn another_site_that_a_page_leads_to_is_asked_first_and_gets_its_gap() {
     let test_store = test_store();
-    let (mut run, old, _) = led_elsewhere(&test_store, Web::default());
+    let (mut run, old, _) = redirected_elsewhere(&test_store, Web::default());
     run.run_until(at(DAY));
     let log = &run.world().log;
     let first = |host: &str| log.iter().find(|logged| logged.host == host).unwrap();
@@ -42,14 +42,14 @@ fn another_site_that_a_page_leads_to_is_asked_first_and_gets_its_gap() {
     assert_gaps(log, 10);
     assert_eq!(state(&*test_store.store, old), (Health::Well, String::new()));
     let (n_old, n_new) = (run.world().probes_of("/old").len(), run.world().probes_of("/new").len());
-    assert!(n_new > 20 && n_old.abs_diff(n_new) <= 1, "{n_old} led to {n_new}");
+    assert!(n_new > 20 && n_old.abs_diff(n_new) <= 1, "{n_old} redirected to {n_new}");
 }
 
 #[test]
 fn what_the_other_site_forbids_is_not_fetched() {
     let test_store = test_store();
     let web = robots("b.example", "User-agent: *\nDisallow: /new\n");
-    let (mut run, old, other) = led_elsewhere(&test_store, web);
+    let (mut run, old, other) = redirected_elsewhere(&test_store, web);
     run.run_until(at(DAY));
     assert!(run.world().probes_of("/new").is_empty());
     assert!(!run.world().probes_of("/other").is_empty());
@@ -62,9 +62,9 @@ fn what_the_other_site_forbids_is_not_fetched() {
 }
 
 #[test]
-fn whoever_asks_to_wait_is_not_asked_by_way_of_others() {
+fn a_host_that_asks_to_wait_is_not_reached_through_others() {
     let test_store = test_store();
-    let (mut run, ..) = led_elsewhere(&test_store, Web::default());
+    let (mut run, ..) = redirected_elsewhere(&test_store, Web::default());
     run.run_until(at(DAY));
     run.world().fail("http://b.example/new", DAY, DAY + 300, Fault::RetryAfter(429, 7_200));
     run.run_until(at(DAY + 300));
@@ -76,15 +76,18 @@ fn whoever_asks_to_wait_is_not_asked_by_way_of_others() {
     assert!(next.since(refused).as_secs() >= 7_200, "asked again after {:?}", next.since(refused));
     let hour = refused.plus(Duration::from_hours(1));
     let asked = run.world().probes_of("/old");
-    assert!(asked.iter().all(|asked| *asked < refused || *asked > hour), "nor is the page that leads there");
+    assert!(
+        asked.iter().all(|asked| *asked < refused || *asked > hour),
+        "the page that redirects there is not fetched either"
+    );
 }
 
 #[test]
-fn a_source_that_was_led_on_and_waits_there_is_not_asked_a_second_time() {
+fn a_redirected_source_that_waits_is_not_fetched_a_second_time() {
     let test_store = test_store();
     let web = robots("b.example", "User-agent: *\nCrawl-delay: 200\n");
-    let (mut run, ..) = led_elsewhere(&test_store, web);
-    // The clock is set back again and again, which makes the watch begin anew, with a probe that waits for its turn.
+    let (mut run, ..) = redirected_elsewhere(&test_store, web);
+    // The clock is set back again and again, which restarts the watch, with a probe that waits for its turn.
     let mut seconds = 0;
     for _ in 0..20 {
         seconds += 3_600;
@@ -105,7 +108,11 @@ fn a_source_that_was_led_on_and_waits_there_is_not_asked_a_second_time() {
 }
 
 /// Pages at `victim.example`, and one elsewhere that leads to `to`, which does not work.
-fn led_to_trouble(test_store: &TestStore, mut web: Web, to: &'static str) -> (Simulation<Web>, SourceId) {
+fn redirected_to_trouble(
+    test_store: &TestStore,
+    mut web: Web,
+    to: &'static str,
+) -> (Simulation<Web>, SourceId) {
     let paths = ["http://victim.example/one", "http://victim.example/two"];
     for url in paths.into_iter().chain(["http://evil.example/lure"]) {
         web.put(url, Kind::Page, &[]);
@@ -121,16 +128,16 @@ fn led_to_trouble(test_store: &TestStore, mut web: Web, to: &'static str) -> (Si
     (run, lure)
 }
 
-/// How often `victim.example` is looked at in a day without anybody leading there.
+/// How often `victim.example` is probed in a day without redirects to it.
 fn undisturbed() -> usize {
     let test_store = test_store();
-    let (mut run, lure) = led_to_trouble(&test_store, Web::default(), "http://victim.example/one");
+    let (mut run, lure) = redirected_to_trouble(&test_store, Web::default(), "http://victim.example/one");
     run.remove_source(lure).unwrap();
     run.run_until(at(DAY));
-    n_looks(&mut run)
+    n_probes(&mut run)
 }
 
-fn n_looks(run: &mut Simulation<Web>) -> usize {
+fn n_probes(run: &mut Simulation<Web>) -> usize {
     ["/one", "/two"].map(|path| run.world().probes_of(path).len()).iter().sum()
 }
 
@@ -138,10 +145,10 @@ fn n_looks(run: &mut Simulation<Web>) -> usize {
 fn a_page_that_leads_to_a_dead_port_holds_back_itself_and_not_the_site() {
     let test_store = test_store();
     let web = Web { dead_ports: vec![9_000], ..Web::default() };
-    let (mut run, lure) = led_to_trouble(&test_store, web, "http://victim.example:9000/x");
+    let (mut run, lure) = redirected_to_trouble(&test_store, web, "http://victim.example:9000/x");
     run.run_until(at(DAY));
-    let (n_looks, usual) = (n_looks(&mut run), undisturbed());
-    assert!(n_looks * 10 >= usual * 9, "{n_looks} looks instead of {usual}");
+    let (n_probes, usual) = (n_probes(&mut run), undisturbed());
+    assert!(n_probes * 10 >= usual * 9, "{n_probes} probes instead of {usual}");
     assert_gaps(&run.world().log, 10);
     let (health, reason) = state(&*test_store.store, lure);
     assert_eq!(health, Health::Failing);
@@ -161,10 +168,10 @@ fn a_page_that_leads_to_where_nothing_works_holds_back_itself_and_not_the_site()
         let mut web = Web::default();
         web.put("http://victim.example/x", Kind::Page, &[]);
         web.fail("http://victim.example/x", 0, 30 * DAY, fault.clone());
-        let (mut run, lure) = led_to_trouble(&test_store, web, "http://victim.example/x");
+        let (mut run, lure) = redirected_to_trouble(&test_store, web, "http://victim.example/x");
         run.run_until(at(DAY));
-        let (n_looks, usual) = (n_looks(&mut run), undisturbed());
-        assert!(n_looks * 10 >= usual * 9, "{fault:?}: {n_looks} looks instead of {usual}");
+        let (n_probes, usual) = (n_probes(&mut run), undisturbed());
+        assert!(n_probes * 10 >= usual * 9, "{fault:?}: {n_probes} probes instead of {usual}");
         assert_gaps(&run.world().log, 10);
         assert_eq!(state(&*test_store.store, lure).0, Health::Failing, "{fault:?}");
         let asked = run.world().probes_of("/lure");
@@ -186,8 +193,8 @@ fn a_source_at_a_dead_port_holds_back_nothing_else_of_its_host() {
     let one = run.add_source(page("http://victim.example/one")).unwrap();
     run.run_until(at(DAY));
     assert_eq!(state(&*test_store.store, one), (Health::Well, String::new()));
-    let n_looks = run.world().probes_of("/one").len();
-    assert!(n_looks > 200, "{n_looks}");
+    let n_probes = run.world().probes_of("/one").len();
+    assert!(n_probes > 200, "{n_probes}");
     // Its robots.txt is asked for every ten minutes, by one of them for all.
     let n_asked = run.world().log.iter().filter(|logged| logged.status == 0).count();
     assert!((100..=145).contains(&n_asked), "{n_asked}");
@@ -199,11 +206,11 @@ fn a_source_at_a_dead_port_holds_back_nothing_else_of_its_host() {
     }
     // None of the budget is spent on what cannot be asked.
     let figures = run.figures();
-    assert!(figures.probes <= n_looks as u64 + 20, "{figures:?}");
+    assert!(figures.probes <= n_probes as u64 + 20, "{figures:?}");
 }
 
 #[test]
-fn what_sites_ask_of_programs_outlasts_a_process_that_is_killed() {
+fn robots_rules_survive_a_killed_process() {
     let test_store = test_store();
     let mut web = robots("a.example", "User-agent: *\nDisallow: /private\nCrawl-delay: 300\n");
     web.put("http://a.example/open", Kind::Page, &[]);
@@ -228,7 +235,7 @@ fn what_sites_ask_of_programs_outlasts_a_process_that_is_killed() {
     }
     let log = &run.world().log;
     let n_asked = log.iter().filter(|logged| logged.path == "/robots.txt").count();
-    assert!(n_asked <= 2, "asked for {n_asked} times, once of them in vain");
+    assert!(n_asked <= 2, "asked for {n_asked} times, once without success");
     assert!(run.world().probes_of("/private").is_empty());
     assert_eq!(state(&*test_store.store, closed).0, Health::Refused);
     // The file itself comes before its crawl-delay is known.

@@ -1,5 +1,5 @@
-//! Pages that take too long to read, and what else may stand still: a reading has a deadline, what comes after it counts for
-//! nothing, and whoever asks is told what keeps everything waiting.
+//! Pages that take too long to read, and what else may stand still: a reading has a deadline, a later result is dropped,
+//! and the health report says what keeps everything waiting.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,7 +28,7 @@ fn by_selector(url: String) -> NewSource {
 }
 
 #[tokio::test]
-async fn a_reading_that_overruns_is_a_refusal_that_names_the_recipe_and_what_comes_late_is_thrown_away() {
+async fn a_reading_that_overruns_is_a_refusal_that_names_the_recipe_and_its_late_result_is_dropped() {
     let (test_store, server) = (test_store(), Server::start().await);
     let ailing = Ailing::new(&test_store.store);
     server.put("/page", "200 OK", "<p>One</p>");
@@ -53,7 +53,7 @@ async fn a_reading_that_overruns_is_a_refusal_that_names_the_recipe_and_what_com
     let paused = handle.explain(source).await.unwrap();
     assert!(paused.not_before.is_some(), "{paused:?}");
 
-    // The next look, while the abandoned reading still runs: it is read, and not mistaken for the other.
+    // The next probe, while the abandoned reading still runs: it is read, and not mistaken for the other.
     ailing.held_at.lock().unwrap().clear();
     server.put("/page", "200 OK", "<p>Three</p>");
     handle.probe_now(source).await.unwrap();
@@ -65,18 +65,18 @@ async fn a_reading_that_overruns_is_a_refusal_that_names_the_recipe_and_what_com
     handle.probe_now(source).await.unwrap();
     until("another change", || summaries(&*test_store.store, source).len() > 1).await;
     engine.stop().await.unwrap();
-    let told = format!(
+    let reported = format!(
         "{:?}",
         all_changes(&*test_store.store).iter().map(|change| &change.found).collect::<Vec<_>>()
     );
-    assert!(!told.contains("Two"), "{told}");
+    assert!(!reported.contains("Two"), "{reported}");
     let entries =
         dunlin_engine::journal::read(&*test_store.store, None).collect::<Result<Vec<_>, _>>().unwrap();
     dunlin_sched::watch::journal::replay(entries).unwrap();
 }
 
 #[tokio::test]
-async fn when_abandoned_readings_have_all_threads_that_is_told_and_over_when_one_ends() {
+async fn when_abandoned_readings_have_all_threads_that_is_reported_until_one_ends() {
     let (test_store, server) = (test_store(), Server::start().await);
     let ailing = Ailing::new(&test_store.store);
     let engine = Engine::start(ailing.clone(), impatient()).await.unwrap();
@@ -141,7 +141,7 @@ fn a_stop_waits_for_no_reader() {
 }
 
 #[tokio::test]
-async fn a_write_that_does_not_end_is_told() {
+async fn a_write_that_does_not_end_is_reported() {
     let (test_store, server) = (test_store(), Server::start().await);
     let ailing = Ailing::new(&test_store.store);
     server.put("/page", "200 OK", "<p>One</p>");
@@ -157,14 +157,14 @@ async fn a_write_that_does_not_end_is_told() {
 }
 
 #[test]
-fn a_loop_that_hangs_is_told_though_it_cannot_be_asked() {
+fn a_loop_that_hangs_is_reported_though_it_cannot_answer() {
     let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let (test_store, engines, ours) = (test_store(), runtime(), runtime());
     let settings = Settings { patience: Duration::from_millis(200), ..hasty() };
     let engine = engines.block_on(Engine::start(test_store.store.clone(), settings)).unwrap();
     let handle = engine.handle();
     assert_eq!(handle.standstill(), None);
-    // Nobody runs the engine's tasks from here on.
+    // The engine's tasks do not run from here on.
     let stands_still = || matches!(handle.standstill(), Some(Standstill::Deciding { .. }));
     ours.block_on(until("a standstill", stands_still));
     engines.block_on(until("an end of it", || handle.standstill().is_none()));
@@ -179,7 +179,7 @@ fn a_page_that_is_always_slow_to_read_is_read_ever_less_often() {
     let hourly: Vec<i64> = (0..240).map(|hour| hour * HOUR + 1_800).collect();
     web.put(good, Kind::Feed(300), &hourly);
     web.put(slow, Kind::Page, &hourly);
-    // From one of its changes on, so that the next look has something to read.
+    // From one of its changes on, so that the next probe has something to read.
     let slow_from = at(2 * HOUR + 1_800);
     web.slow.insert(slow.to_owned(), (slow_from, at(96 * HOUR)));
     let store: Arc<_> = test_store.store.clone();

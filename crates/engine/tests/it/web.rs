@@ -66,7 +66,7 @@ pub(crate) struct Web {
     pub(crate) robots: BTreeMap<String, (u16, String)>,
     /// Pages that take an hour to read, from when to when.
     pub(crate) slow: BTreeMap<String, (Time, Time)>,
-    /// Nobody listens at these ports of any host.
+    /// No server listens at these ports of any host.
     pub(crate) dead_ports: Vec<u16>,
     pub(crate) log: Vec<Logged>,
 }

@@ -60,10 +60,10 @@ fn learning_captures_more_than_taking_turns_within_the_same_budget() {
             changes.len(),
             begin.elapsed()
         );
-        // Told once each: a page says which edition it is.
-        let told: BTreeSet<_> =
+        // Reported once each: a page says which edition it is.
+        let reported: BTreeSet<_> =
             changes.iter().map(|change| (change.source, change.found.summary.clone())).collect();
-        assert_eq!(told.len(), changes.len());
+        assert_eq!(reported.len(), changes.len());
         n_changes(&*test_store.store);
         assert_gaps(&run.world().log, 10);
         let probes: Vec<_> = run.world().probes().map(|logged| logged.at).collect();
@@ -92,7 +92,7 @@ fn planning_captures_more_than_taking_turns_within_the_same_budget() {
     assert!(planned * 10 >= turns * 12, "planned {planned}, in turns {turns}");
 }
 
-/// In every window at most what is granted in it and the burst: a chronon's half look and one more. Counted where looks are
+/// In every window at most what is granted in it and the burst: a chronon's half probe and one more. Counted where probes are
 /// decided on: one for which robots.txt has to be read first reaches its host some chronons later, beside others.
 fn assert_decided_within_budget(entries: &[Entry]) {
     let mut decided = Vec::new();
@@ -111,7 +111,7 @@ fn assert_decided_within_budget(entries: &[Entry]) {
         let window = Duration::from_mins(u64::from(minutes));
         for (first, (begin, _)) in decided.iter().enumerate() {
             let n_within = decided[first..].iter().take_while(|(at, _)| at.since(*begin) < window).count();
-            assert!(n_within as u32 <= minutes / 2 + 1, "{n_within} looks decided on in {minutes} minutes");
+            assert!(n_within as u32 <= minutes / 2 + 1, "{n_within} probes decided on in {minutes} minutes");
         }
     }
 }
@@ -200,7 +200,7 @@ fn killed_and_stopped_again_and_again_nothing_is_lost_or_doubled() {
     for n in 0..8 {
         run.add_source(feed(&url(n))).unwrap();
     }
-    // The first looks are what later ones are compared with.
+    // The first probes are the baseline of later ones.
     run.run_until(at(7_200));
     let n_first = all_changes(&*test_store.store).len();
     let told_first: usize = run
@@ -212,7 +212,7 @@ fn killed_and_stopped_again_and_again_nothing_is_lost_or_doubled() {
     assert!(n_first <= told_first);
     let mut starts = 1;
     for n in 1..40_i64 {
-        // At odd moments, so that some die with a look under way.
+        // At odd moments, so that some die during a probe.
         let moment = at(7_200 + n * 10_007);
         run.run_until(moment);
         let web = if n % 3 == 0 { run.stop() } else { run.kill() };
@@ -222,8 +222,9 @@ fn killed_and_stopped_again_and_again_nothing_is_lost_or_doubled() {
     }
     run.run_until(at(6 * DAY));
     let changes = all_changes(&*test_store.store);
-    let told: BTreeSet<_> = changes.iter().map(|change| (change.source, change.found.item.clone())).collect();
-    assert_eq!(told.len(), changes.len(), "told twice");
+    let reported: BTreeSet<_> =
+        changes.iter().map(|change| (change.source, change.found.item.clone())).collect();
+    assert_eq!(reported.len(), changes.len(), "reported twice");
     n_changes(&*test_store.store);
     assert!(changes.len() >= n_first + expected, "{} of {}", changes.len(), n_first + expected);
     assert_gaps(&run.world().log, 10);
