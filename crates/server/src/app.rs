@@ -1,8 +1,7 @@
 //! What every request shares: the engine, the limits, and the way to the store. Knows no route.
 //!
-//! Invariant: the store is only called on blocking threads, and no more of those are taken than the options allow. What may take
-//! long has other threads than what is quick, and tokens are checked apart from both, so that nobody is kept out by somebody
-//! else's work.
+//! Invariant: the store is only called on blocking threads, and at most as many as the options allow. Slow calls and quick
+//! calls have separate threads, and token checks are apart from both, so that one client's work never blocks another.
 
 use std::sync::Arc;
 
@@ -12,8 +11,8 @@ use tokio::sync::{Mutex, Semaphore, watch};
 
 use crate::Options;
 use crate::failure::Failure;
-use crate::figures::Served;
 use crate::gate::hosts::KnownHosts;
+use crate::metrics::ServerMetrics;
 
 /// Shared by all requests; cheap to clone.
 #[derive(Clone)]
@@ -21,13 +20,13 @@ pub(crate) struct App {
     pub(crate) engine: Handle,
     pub(crate) options: Arc<Options>,
     pub(crate) hosts: Arc<KnownHosts>,
-    pub(crate) served: Arc<Served>,
+    pub(crate) served: Arc<ServerMetrics>,
     pub(crate) streams: Arc<Semaphore>,
-    /// True once the server has been told to stop.
+    /// True once the server is stopping.
     pub(crate) stopping: watch::Receiver<bool>,
     /// Held while a source is read, altered and written.
     pub(crate) editing: Arc<Mutex<()>>,
-    /// Told whenever a token has been revoked.
+    /// Notified whenever a token has been revoked.
     pub(crate) revoked: Arc<watch::Sender<()>>,
     calls: Arc<Semaphore>,
     checks: Arc<Semaphore>,
@@ -45,7 +44,7 @@ impl App {
         Self {
             engine,
             hosts: Arc::new(KnownHosts::new(&options.host_names)),
-            served: Arc::new(Served::default()),
+            served: Arc::new(ServerMetrics::default()),
             streams: Arc::new(Semaphore::new(options.max_streams)),
             calls: Arc::new(Semaphore::new(options.max_store_calls.max(1))),
             checks: Arc::new(Semaphore::new(MAX_CHECKS)),
@@ -88,7 +87,7 @@ impl App {
         self.blocking(&self.checks, work).await
     }
 
-    /// Does something with what a site has written, which may take long: on a thread of its own, and not for ever.
+    /// Runs work on a site's content, which may take long: on a thread of its own, with a deadline.
     pub(crate) async fn heavily<T, E>(
         &self,
         work: impl FnOnce(&dyn Store) -> Result<T, E> + Send + 'static,

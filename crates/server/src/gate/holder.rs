@@ -1,5 +1,5 @@
-//! Who sent a request, for what outlives it: a stream or a wait ends when its token is revoked, and not when someone
-//! else's is.
+//! The token of a request, for what outlives the request: a stream or a wait ends when its own token is revoked, and not
+//! when another one is.
 
 use axum::http::StatusCode;
 use tokio::sync::watch;

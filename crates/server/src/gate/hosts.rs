@@ -16,7 +16,7 @@ impl KnownHosts {
         Self { names: names.chain(["localhost".to_owned()]).collect() }
     }
 
-    /// Whether the value of a `Host` header is ours, whatever the port: there may be a proxy in front.
+    /// Whether the value of a `Host` header is ours, with any port: there may be a proxy in front.
     pub(crate) fn knows(&self, host: &str) -> bool {
         let name = bare(host);
         if let Some(address) = name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {

@@ -25,7 +25,7 @@ struct Answer {
 
 /// What this server has answered.
 #[derive(Debug)]
-pub(crate) struct Served {
+pub(crate) struct ServerMetrics {
     answers: Family<Answer, Counter>,
     seconds: Histogram,
     pub(crate) open_streams: Gauge,
@@ -35,7 +35,7 @@ pub(crate) struct Served {
     pub(crate) accepting: Accepting,
 }
 
-impl Default for Served {
+impl Default for ServerMetrics {
     fn default() -> Self {
         Self {
             answers: Family::default(),
@@ -48,7 +48,7 @@ impl Default for Served {
     }
 }
 
-impl Served {
+impl ServerMetrics {
     pub(crate) fn count(&self, route: Option<&str>, method: &Method, status: StatusCode, took: Duration) {
         let known = [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE, Method::HEAD];
         let method = known.iter().find(|known| *known == method).map_or("other", Method::as_str);
@@ -61,7 +61,7 @@ impl Served {
     /// Everything as text, with what the engine says about itself.
     pub(crate) fn written(&self, engine: Figures) -> Result<String, fmt::Error> {
         let mut registry = Registry::with_prefix("dunlin");
-        registry.register_collector(Box::new(OfEngine(engine)));
+        registry.register_collector(Box::new(EngineMetrics(engine)));
         registry.register("http_requests", "Requests answered", self.answers.clone());
         registry.register_with_unit(
             "http_request_duration",
@@ -88,9 +88,9 @@ impl Served {
 }
 
 #[derive(Debug)]
-struct OfEngine(Figures);
+struct EngineMetrics(Figures);
 
-impl Collector for OfEngine {
+impl Collector for EngineMetrics {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let figures = self.0;
         let counters = [

@@ -1,6 +1,6 @@
 //! The budget as clients see and set it, and the decisions that spend it.
 
-mod described;
+mod schema;
 
 use dunlin_engine::journal::{ProbeFigures, finite_value};
 use dunlin_engine::{BudgetReport, HostUsage, Pace};
@@ -14,27 +14,27 @@ use crate::unit::Unit;
 
 /// How the budget is used.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct ShownBudget {
+pub(crate) struct BudgetResponse {
     /// Probes per second over all sources.
     per_second: f64,
     /// The unit in which it was set; null when that is not known.
     unit: Option<Unit>,
     /// Probes per second of one host; null when only politeness limits them.
     host_per_second: Option<f64>,
-    /// What a look had to be worth when the last one was chosen.
+    /// What a probe had to be worth when the last one was chosen.
     price: f64,
-    /// Probes taken.
-    used: ShownUse,
-    /// Probes under way.
+    /// Probes made.
+    used: ProbeCountsResponse,
+    /// Active probes.
     in_flight: u32,
     max_in_flight: u32,
-    /// The hosts asked most in the last day.
-    hosts: Vec<ShownHost>,
+    /// The hosts probed most in the last day.
+    hosts: Vec<HostResponse>,
 }
 
-/// Probes taken in the last minute, hour and day.
+/// Probes made in the last minute, hour and day.
 #[derive(Debug, Serialize, ToSchema)]
-struct ShownUse {
+struct ProbeCountsResponse {
     minute: u64,
     hour: u64,
     day: u64,
@@ -42,7 +42,7 @@ struct ShownUse {
 
 /// One host's part.
 #[derive(Debug, Serialize, ToSchema)]
-struct ShownHost {
+struct HostResponse {
     host: String,
     sources: u32,
     /// Probes in the last hour and day.
@@ -53,22 +53,26 @@ struct ShownHost {
     held_until: Option<String>,
 }
 
-impl ShownBudget {
+impl BudgetResponse {
     pub(crate) fn new(report: BudgetReport, unit: Option<Unit>) -> Self {
         Self {
             per_second: report.pace.per_second,
             unit,
             host_per_second: report.host_pace.map(|pace| pace.per_second),
             price: report.price,
-            used: ShownUse { minute: report.used.minute, hour: report.used.hour, day: report.used.day },
+            used: ProbeCountsResponse {
+                minute: report.used.minute,
+                hour: report.used.hour,
+                day: report.used.day,
+            },
             in_flight: report.in_flight,
             max_in_flight: report.max_in_flight,
-            hosts: report.hosts.into_iter().map(ShownHost::from).collect(),
+            hosts: report.hosts.into_iter().map(HostResponse::from).collect(),
         }
     }
 }
 
-impl From<HostUsage> for ShownHost {
+impl From<HostUsage> for HostResponse {
     fn from(host: HostUsage) -> Self {
         Self {
             host: host.scope,
@@ -99,7 +103,7 @@ impl NewBudget {
         match (given.next(), given.next()) {
             (Some((probes, unit)), None) => Ok((Pace { per_second: probes / unit.seconds() }, unit)),
             _ => Err(Failure::bad_value(
-                "the budget must be said in one way",
+                "the budget must be given in one unit",
                 "send one of per_second, per_minute, per_hour, per_day",
             )),
         }
@@ -108,20 +112,20 @@ impl NewBudget {
 
 /// Why a probe was made.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct ShownDecision {
+pub(crate) struct DecisionResponse {
     id: i64,
     #[schema(format = DateTime)]
     at: String,
     source: i64,
     /// worth, spare, new, overdue, wanted or planned.
     reason: String,
-    /// What the look was worth; null for a first look, which takes turns with those that are worth most.
+    /// What the probe was worth; null for a first probe, which takes turns with the most valuable ones.
     value: Option<f64>,
     /// What it had to be worth.
     price: Option<f64>,
 }
 
-impl ShownDecision {
+impl DecisionResponse {
     /// `None` for rows that are kept for replays and mean nothing to people.
     pub(crate) fn of(row: Decision) -> Option<Self> {
         let figures = ProbeFigures::read(&row.decision);

@@ -1,4 +1,4 @@
-//! Why a source is looked at when it is, what is expected of it, and asking for a look.
+//! When and why a source is probed, what is expected of it, and requesting a probe.
 
 use axum::Json;
 use axum::extract::State;
@@ -12,24 +12,27 @@ use super::sources;
 use crate::app::App;
 use crate::failure::Failure;
 use crate::input::Id;
-use crate::shown::explained::{ShownExplanation, ShownForecast};
+use crate::responses::explanation::{ExplanationResponse, ForecastResponse};
 
-/// Says what is known of a source, what a look is worth, and when and why the next one will be taken.
+/// Says what is known about a source, what a probe is worth, and when and why the next one will be made.
 #[utoipa::path(get, path = "/sources/{id}/explain", tag = "sources", params(("id" = i64, Path)),
-    responses((status = 200, body = ShownExplanation)))]
-pub(super) async fn explain(State(app): State<App>, Id(id): Id) -> Result<Json<ShownExplanation>, Failure> {
+    responses((status = 200, body = ExplanationResponse)))]
+pub(super) async fn explain(
+    State(app): State<App>,
+    Id(id): Id,
+) -> Result<Json<ExplanationResponse>, Failure> {
     Ok(Json(app.engine.explain(SourceId(id)).await?.into()))
 }
 
 /// Says when a source is expected to change.
 #[utoipa::path(get, path = "/sources/{id}/forecast", tag = "sources", params(("id" = i64, Path)),
-    responses((status = 200, body = ShownForecast)))]
-pub(super) async fn forecast(State(app): State<App>, Id(id): Id) -> Result<Json<ShownForecast>, Failure> {
+    responses((status = 200, body = ForecastResponse)))]
+pub(super) async fn forecast(State(app): State<App>, Id(id): Id) -> Result<Json<ForecastResponse>, Failure> {
     let explained = app.engine.explain(SourceId(id)).await?;
-    Ok(Json(ShownForecast::new(id, &explained.forecast)))
+    Ok(Json(ForecastResponse::new(id, &explained.forecast)))
 }
 
-/// A look has been asked for.
+/// A probe has been requested.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Queued {
     source: i64,
@@ -37,11 +40,11 @@ pub(super) struct Queued {
     status: &'static str,
 }
 
-/// Asks for a look ahead of others, as soon as the host and the budget allow.
+/// Requests a probe ahead of others, as soon as the host and the budget allow.
 #[utoipa::path(post, path = "/sources/{id}/probe", tag = "sources", params(("id" = i64, Path)),
     responses((status = 202, body = Queued)))]
 pub(super) async fn probe(State(app): State<App>, Id(id): Id) -> Result<(StatusCode, Json<Queued>), Failure> {
-    // The engine hears of a pause once the look under way is over; the store knows at once.
+    // The engine applies a pause after the active probe; the store knows at once.
     if sources::find(&app, SourceId(id)).await?.paused.is_some() {
         return Err(EngineError::Paused(SourceId(id)).into());
     }

@@ -1,11 +1,11 @@
-//! What the document says of a budget to be set. Nothing is checked here.
+//! The schema of a budget to be set. Nothing is checked here.
 
 use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, OneOfBuilder, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::NewBudget;
-use crate::given::described::zero_or;
+use crate::source_request::schema::zero_or;
 use crate::unit::Unit;
 
 /// The fields, and the fewest probes in each unit that are not none.

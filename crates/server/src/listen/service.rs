@@ -1,5 +1,5 @@
-//! The routes as one connection sees them: what is under way on it is known to the book of places until its answer has
-//! been handed over.
+//! The routes as one connection sees them: its slot counts as busy from a request until the response has been handed
+//! over.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -16,29 +16,29 @@ use hyper::body::{Body as HttpBody, Frame, Incoming, SizeHint};
 use hyper::service::Service;
 use hyper_util::service::TowerToHyperService;
 
-use super::places::{Kind, Seat, UnderWay};
+use super::slots::{BusyGuard, Kind, SlotGuard};
 use crate::gate::Reserved;
 
-/// Answers what is asked on one connection.
-pub(super) struct Asked {
+/// Answers the requests of one connection.
+pub(super) struct ConnectionService {
     router: TowerToHyperService<Router>,
-    seat: Arc<Seat>,
+    guard: Arc<SlotGuard>,
 }
 
-impl Asked {
-    pub(super) fn new(router: Router, seat: Arc<Seat>) -> Self {
-        Self { router: TowerToHyperService::new(router), seat }
+impl ConnectionService {
+    pub(super) fn new(router: Router, guard: Arc<SlotGuard>) -> Self {
+        Self { router: TowerToHyperService::new(router), guard }
     }
 }
 
-impl Service<Request<Incoming>> for Asked {
-    type Response = Response<Answering>;
+impl Service<Request<Incoming>> for ConnectionService {
+    type Response = Response<ResponseBody>;
     type Error = Infallible;
     type Future = BoxFuture<'static, Result<Self::Response, Infallible>>;
 
     fn call(&self, mut request: Request<Incoming>) -> Self::Future {
-        let under_way = self.seat.begin();
-        let is_reserved = self.seat.kind() == Kind::Reserve;
+        let busy = self.guard.begin();
+        let is_reserved = self.guard.kind() == Kind::Reserve;
         if is_reserved {
             request.extensions_mut().insert(Reserved);
         }
@@ -48,18 +48,18 @@ impl Service<Request<Incoming>> for Asked {
             if is_reserved {
                 response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             }
-            Ok(response.map(|body| Answering { body, _under_way: under_way }))
+            Ok(response.map(|body| ResponseBody { body, _busy: busy }))
         })
     }
 }
 
-/// The body of an answer; while it is there, a request is under way.
-pub(super) struct Answering {
+/// The body of a response; while it exists, the connection is busy.
+pub(super) struct ResponseBody {
     body: Body,
-    _under_way: UnderWay,
+    _busy: BusyGuard,
 }
 
-impl HttpBody for Answering {
+impl HttpBody for ResponseBody {
     type Data = Bytes;
     type Error = axum::Error;
 

@@ -1,13 +1,13 @@
-//! What the document says of a source that is sent to the API, beyond the types of its fields: which are needed, and which
-//! values have a meaning. Only described here; the engine checks it. A bulk call is described by the types alone, since
-//! it takes any values, and says of each source by itself what came of it.
+//! The schema of a source that is sent to the API, beyond the types of its fields: which are required, and which values
+//! are valid. Only described here; the engine checks it. A bulk call is described by the types alone, since it takes any
+//! values and reports the result of each source by itself.
 
 use serde::Deserialize;
 use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{AnyOfBuilder, ObjectBuilder, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
 
-use super::GivenSource;
+use super::SourceRequest;
 
 /// A number that is 0 or lies within bounds.
 pub(crate) fn zero_or(least: f64, most: f64) -> RefOr<Schema> {
@@ -29,12 +29,12 @@ impl PartialSchema for Weight {
     }
 }
 
-/// A word to find sources by.
+/// A label to find sources by.
 #[derive(Deserialize, ToSchema)]
 #[schema(min_length = 1, max_length = 100)]
 struct Tag(#[expect(dead_code, reason = "only described")] String);
 
-/// What has a meaning.
+/// The valid values.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "only described")]
 struct SourceRules {
@@ -66,44 +66,44 @@ struct NeedsUrl {
 }
 
 /// A source to be watched.
-pub(crate) struct DescribedNewSource;
+pub(crate) struct NewSourceSchema;
 
-impl ToSchema for DescribedNewSource {
+impl ToSchema for NewSourceSchema {
     fn name() -> std::borrow::Cow<'static, str> {
         "NewSource".into()
     }
 
     fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
-        DescribedEdit::schemas(schemas);
-        schemas.push((DescribedEdit::name().into(), DescribedEdit::schema()));
+        SourceEditSchema::schemas(schemas);
+        schemas.push((SourceEditSchema::name().into(), SourceEditSchema::schema()));
     }
 }
 
-impl PartialSchema for DescribedNewSource {
+impl PartialSchema for NewSourceSchema {
     fn schema() -> RefOr<Schema> {
-        all_of([DescribedEdit::schema(), NeedsUrl::schema()])
+        all_of([SourceEditSchema::schema(), NeedsUrl::schema()])
     }
 }
 
 /// What to change about a source.
-pub(crate) struct DescribedEdit;
+pub(crate) struct SourceEditSchema;
 
-impl ToSchema for DescribedEdit {
+impl ToSchema for SourceEditSchema {
     fn name() -> std::borrow::Cow<'static, str> {
         "SourceEdit".into()
     }
 
     fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
-        GivenSource::schemas(schemas);
-        schemas.push((GivenSource::name().into(), GivenSource::schema()));
+        SourceRequest::schemas(schemas);
+        schemas.push((SourceRequest::name().into(), SourceRequest::schema()));
         schemas.push((Tag::name().into(), Tag::schema()));
         schemas.push((Weight::name().into(), Weight::schema()));
     }
 }
 
-impl PartialSchema for DescribedEdit {
+impl PartialSchema for SourceEditSchema {
     fn schema() -> RefOr<Schema> {
-        all_of([GivenSource::schema(), SourceRules::schema()])
+        all_of([SourceRequest::schema(), SourceRules::schema()])
     }
 }
 

@@ -9,7 +9,7 @@ use crate::clock::written;
 
 /// A version of a source, without its content.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct ShownVersion {
+pub(crate) struct VersionResponse {
     id: i64,
     source: i64,
     /// When it was captured.
@@ -19,11 +19,11 @@ pub(crate) struct ShownVersion {
     hash: String,
     /// Bytes of its content.
     size: u64,
-    /// What the content was said to be; empty when unknown.
+    /// The declared type of the content; empty when unknown.
     media_type: String,
 }
 
-impl From<Version> for ShownVersion {
+impl From<Version> for VersionResponse {
     fn from(version: Version) -> Self {
         Self {
             id: version.id.0,
@@ -38,17 +38,17 @@ impl From<Version> for ShownVersion {
 
 /// What differs between two versions, word by word.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct ShownDifference {
+pub(crate) struct DifferenceResponse {
     pub(crate) version: i64,
     /// The version it is compared with; null when there is none before it.
     pub(crate) against: Option<i64>,
     /// Kept and deleted pieces make the old text, kept and inserted ones the new.
-    pub(crate) pieces: Vec<ShownPiece>,
+    pub(crate) pieces: Vec<DifferencePiece>,
 }
 
 /// A piece of a comparison.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct ShownPiece {
+pub(crate) struct DifferencePiece {
     op: Operation,
     text: String,
 }
@@ -61,7 +61,7 @@ enum Operation {
     Delete,
 }
 
-impl From<Piece<'_>> for ShownPiece {
+impl From<Piece<'_>> for DifferencePiece {
     fn from(piece: Piece<'_>) -> Self {
         let op = match piece {
             Piece::Equal(_) => Operation::Equal,

@@ -10,7 +10,7 @@ use crate::clock::written;
 
 /// A watched source.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct ShownSource {
+pub(crate) struct SourceResponse {
     id: i64,
     url: String,
     /// page, feed, json, text or auto.
@@ -21,14 +21,14 @@ pub(crate) struct ShownSource {
     path: Option<String>,
     ignore_selectors: Vec<String>,
     ignore_patterns: Vec<String>,
-    /// learn or tell: what becomes of parts that are another thing at every look.
+    /// learn or tell: whether parts that differ at every probe are suppressed or reported.
     #[schema(value_type = String)]
     flicker: FlickerRule,
     /// Names of the headers that are sent along.
     header_names: Vec<String>,
-    /// Never looked at again sooner than this many seconds; null for the engine's default.
+    /// Never probed again sooner than this many seconds; null for the engine's default.
     shortest_gap: Option<u64>,
-    /// Looked at least this often, in seconds; null for the engine's default.
+    /// Probed at least this often, in seconds; null for the engine's default.
     longest_gap: Option<u64>,
     /// What its changes are worth against those of others.
     weight: f64,
@@ -40,12 +40,12 @@ pub(crate) struct ShownSource {
     paused: bool,
     #[schema(format = DateTime)]
     paused_at: Option<String>,
-    state: ShownState,
+    state: StateResponse,
 }
 
-/// How a source fares.
+/// The health of a source.
 #[derive(Debug, Serialize, ToSchema)]
-struct ShownState {
+struct StateResponse {
     /// new, well, failing or refused.
     #[schema(value_type = String)]
     health: &'static str,
@@ -55,9 +55,9 @@ struct ShownState {
     since: String,
 }
 
-impl From<Source> for ShownSource {
+impl From<Source> for SourceResponse {
     fn from(source: Source) -> Self {
-        // A recipe that a newer release wrote is shown as far as it is understood: not at all.
+        // A recipe that a newer release wrote cannot be read, and is shown as the default.
         let recipe: SourceRecipe = serde_json::from_str(&source.spec.recipe).unwrap_or_default();
         let (selector, path) = match recipe.recipe {
             Recipe::HtmlSelector { css } => (Some(css), None),
@@ -83,7 +83,7 @@ impl From<Source> for ShownSource {
             created_at: written(source.spec.created),
             paused: source.paused.is_some(),
             paused_at: source.paused.map(written),
-            state: ShownState {
+            state: StateResponse {
                 health: match source.state.health {
                     Health::New => "new",
                     Health::Well => "well",

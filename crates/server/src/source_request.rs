@@ -1,7 +1,7 @@
-//! What clients say about a source, new or known, turned into what the engine takes. The engine checks what the words
-//! mean; here it is only checked that they go together.
+//! The configuration that a client sends for a new or known source, turned into what the engine takes. The engine checks
+//! the values; here it is only checked that they fit together.
 
-pub(crate) mod described;
+pub(crate) mod schema;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -28,9 +28,9 @@ const MAX_URL_CHARS: usize = 8 << 10;
 /// Headers to send along. Their values are secrets.
 #[derive(Clone, Deserialize, ToSchema)]
 #[serde(transparent)]
-pub(crate) struct GivenHeaders(BTreeMap<String, String>);
+pub(crate) struct HeadersRequest(BTreeMap<String, String>);
 
-impl fmt::Debug for GivenHeaders {
+impl fmt::Debug for HeadersRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.0.keys()).finish()
     }
@@ -40,7 +40,7 @@ impl fmt::Debug for GivenHeaders {
 /// `null` goes back to the default.
 #[derive(Debug, Clone, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct GivenSource {
+pub(crate) struct SourceRequest {
     /// Its address. Needed for a new source.
     url: Option<String>,
     /// page, feed, json, text or auto, which goes by the document.
@@ -57,17 +57,17 @@ pub(crate) struct GivenSource {
     ignore_selectors: Option<Vec<String>>,
     /// Pieces of text that are left out, as regular expressions.
     ignore_patterns: Option<Vec<String>>,
-    /// learn, which keeps quiet what is another thing at every look, or tell, which takes nothing for noise.
+    /// learn, which suppresses parts that differ at every probe, or tell, which reports them.
     #[serde(default)]
     #[schema(value_type = Option<String>, pattern = "^(learn|tell)$")]
     flicker: Edit<FlickerRule>,
     /// Headers to send along, to the host of the URL only. Never shown again.
-    headers: Option<GivenHeaders>,
-    /// Never look again sooner than this many seconds.
+    headers: Option<HeadersRequest>,
+    /// Never probe again sooner than this many seconds.
     #[serde(default)]
     #[schema(value_type = Option<i64>)]
     shortest_gap: Edit<Whole>,
-    /// Look at least this often, in seconds.
+    /// Probe at least this often, in seconds.
     #[serde(default)]
     #[schema(value_type = Option<i64>)]
     longest_gap: Edit<Whole>,
@@ -77,13 +77,13 @@ pub(crate) struct GivenSource {
     urgency: Option<String>,
     /// How long a change stays visible: append, window:W, changes:Z, overwrite.
     life: Option<String>,
-    /// Words to find it by.
+    /// Labels to find it by.
     tags: Option<Vec<String>>,
-    /// Whether to leave it alone for now.
+    /// Whether to pause it.
     paused: Option<bool>,
 }
 
-impl GivenSource {
+impl SourceRequest {
     /// The source to add.
     pub(crate) fn into_new(self, now: Time) -> Result<NewSource, Failure> {
         let Some(url) = &self.url else {
@@ -112,7 +112,7 @@ impl GivenSource {
             Failure::bad_value(format!("the stored recipe cannot be read: {error}"), hint)
         })?;
         let (kind, recipe) = self.reading(&source.spec.kind, present.clone())?;
-        // The same in other words is no change: another recipe would make the next look a first one.
+        // The same recipe in another spelling is no change: another recipe would make the next probe a first one.
         let is_same = serde_json::from_str(&recipe).is_ok_and(|new: SourceRecipe| new == present);
         Ok(SourceEdit {
             kind: (kind != source.spec.kind).then_some(kind),
@@ -127,7 +127,7 @@ impl GivenSource {
         })
     }
 
-    /// Whether a new source is to be left alone at once.
+    /// Whether a new source is paused from the start.
     pub(crate) fn is_paused(&self) -> bool {
         self.paused == Some(true)
     }
@@ -196,20 +196,20 @@ mod tests {
 
     use super::*;
 
-    fn source(given: serde_json::Value) -> Source {
-        let given: GivenSource = serde_json::from_value(given).unwrap();
+    fn source(request: serde_json::Value) -> Source {
+        let request: SourceRequest = serde_json::from_value(request).unwrap();
         let now = Time::from_seconds(1_700_000_000);
         let state = SourceState { health: Health::New, reason: String::new(), since: now };
-        Source { id: SourceId(1), spec: given.into_new(now).unwrap(), state, paused: None }
+        Source { id: SourceId(1), spec: request.into_new(now).unwrap(), state, paused: None }
     }
 
-    fn edit(source: &Source, given: serde_json::Value) -> SourceEdit {
-        let given: GivenSource = serde_json::from_value(given).unwrap();
-        given.into_edit(source, Time::from_seconds(1_700_000_100)).unwrap()
+    fn edit(source: &Source, request: serde_json::Value) -> SourceEdit {
+        let request: SourceRequest = serde_json::from_value(request).unwrap();
+        request.into_edit(source, Time::from_seconds(1_700_000_100)).unwrap()
     }
 
     #[test]
-    fn the_same_in_other_words_is_no_change() {
+    fn the_same_recipe_in_another_spelling_is_no_change() {
         let page = source(
             json!({ "url": "https://x.example/", "kind": "page", "selector": "p", "shortest_gap": 60 }),
         );

@@ -8,8 +8,8 @@ use crate::clock::written;
 
 /// Something that changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-pub(crate) struct ShownChange {
-    /// Its place in the stream of all changes.
+pub(crate) struct ChangeResponse {
+    /// Its position in the stream of all changes.
     pub(crate) cursor: i64,
     /// The source that changed.
     source: i64,
@@ -31,7 +31,7 @@ pub(crate) struct ShownChange {
     item: Option<String>,
 }
 
-impl From<Change> for ShownChange {
+impl From<Change> for ChangeResponse {
     fn from(change: Change) -> Self {
         let found = change.found;
         Self {
