@@ -65,7 +65,7 @@ pub(crate) struct Config {
     pub(crate) in_flight: usize,
     /// How long it may take to read what one probe brought.
     pub(crate) reading: Duration,
-    /// How long stopping waits for looks under way.
+    /// How long stopping waits for active probes.
     pub(crate) stop_within: Duration,
     pub(crate) recall_bytes: usize,
     /// Connections to the API at one time; not to be set by users.
@@ -78,7 +78,7 @@ pub(crate) struct Config {
     pub(crate) assumed_rate: units::Pace,
 }
 
-/// How looks are decided on.
+/// How probes are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Strategy {
     Learned,
@@ -86,7 +86,7 @@ pub(crate) enum Strategy {
     Cam,
 }
 
-/// Whether robots.txt is heeded.
+/// Whether robots.txt is obeyed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Robots {
     Heed,

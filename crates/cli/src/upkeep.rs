@@ -1,4 +1,4 @@
-//! `dunlin store`: looking after the database of a data directory: is it sound, a copy of it, less of it. What is
+//! `dunlin store`: maintenance of the database of a data directory: is it sound, a copy of it, less of it. What is
 //! removed is what the retention settings say.
 
 use std::path::PathBuf;

@@ -91,7 +91,7 @@ fn write(backend: &dyn Backend, what: What, out: &mut dyn Write) -> Result<(), S
     }
 }
 
-/// Removals are left out: what went is no update that a look could have caught.
+/// Removals are left out: they are no updates that a probe could have captured.
 fn trace(backend: &dyn Backend) -> Result<BTreeSet<(i64, i64)>, Stopped> {
     let mut rows = BTreeSet::new();
     each_change(backend, |change| {

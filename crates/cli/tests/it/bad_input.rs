@@ -93,7 +93,7 @@ fn a_line_without_end() {
         .unwrap();
     let mut pipe = child.stdin.take().unwrap();
     let chunk = vec![b'x'; 1 << 20];
-    // 10 GB if nobody stops us; the write fails as soon as the reader has given up.
+    // 10 GB unless it is stopped; the write fails as soon as the reader has given up.
     let written = (0..10_000).take_while(|_| pipe.write_all(&chunk).is_ok()).count();
     drop(pipe);
     let done = Done::of(child.wait_with_output().unwrap());
@@ -139,7 +139,7 @@ fn a_disk_that_cannot_be_written_is_the_environments_fault() {
     assert!(done.stderr.contains("no/such/folder/out.csv"), "{}", done.stderr);
 }
 
-/// What stands behind a device may be somebody's log.
+/// A device may lead to an existing log.
 #[test]
 fn a_device_is_written_to_and_never_replaced() {
     let desk = Desk::new().with("in.csv", GOOD_INTERVALS).with("log.txt", "precious\n");

@@ -131,6 +131,7 @@ fn a_policy_that_learns_is_scored_after_its_warm_up() {
     assert!(refused("--policy marginal").stderr.contains("try --policy wic, cam or round-robin"));
     assert_eq!(refused("--policy wic --warm-up 1").code, 2);
     assert!(refused("--policy wic --reveal some").stderr.contains("changes, last or timestamps"));
-    let told = desk.run("simulate trace --trace in.csv --chronon 10m --budget 1 --policy wic --warm-up 0.1");
-    assert!(told.code == 2 && told.stderr.contains("add --knowledge learned"), "{}", told.stderr);
+    let reported =
+        desk.run("simulate trace --trace in.csv --chronon 10m --budget 1 --policy wic --warm-up 0.1");
+    assert!(reported.code == 2 && reported.stderr.contains("add --knowledge learned"), "{}", reported.stderr);
 }
