@@ -1,4 +1,4 @@
-//! Two looks at a document: every item is accounted for, the differences make up both texts, and what flickers is
+//! Two versions of a document: every item is accounted for, the differences make up both texts, and what flickers is
 //! learned within its bounds.
 
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ use crate::extract::read;
 /// The fingerprints that a [`Flicker`] may hold.
 pub(crate) const MOST_FINGERPRINTS: usize = 1024 + 256;
 
-/// The first byte picks the recipe; `\n---\n` stands between the documents.
+/// The first byte picks the recipe; `\n---\n` separates the documents.
 pub fn compare(bytes: &[u8]) {
     let (choice, rest) = crate::choice(bytes);
     let (old, new) = crate::halves(rest, b"\n---\n");

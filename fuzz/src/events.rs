@@ -16,7 +16,7 @@ pub fn events(bytes: &[u8]) {
     events.interrupted();
     assert_eq!(events.last_id(), last.as_deref());
     assert_eq!(events.line(""), None, "nothing is left of an event that was broken off");
-    // The same lines tell the same, wherever one has begun.
+    // The same lines give the same events from any start.
     let mut again = Events::after("0");
     assert_eq!(lines.iter().filter_map(|line| again.line(line)).count(), received.len());
 }

@@ -39,7 +39,7 @@ pub(crate) trait Backend {
     fn sources(&self, filter: &SourceFilter) -> Result<Vec<SourceRecord>, Failure>;
     fn source(&self, id: i64) -> Result<SourceRecord, Failure>;
     fn add(&self, fields: &SourceFields) -> Result<SourceRecord, Failure>;
-    /// Adds many, each by itself: what came of each, in the same order.
+    /// Adds many, each by itself; returns the results in the same order.
     fn add_many(&self, all_fields: &[SourceFields]) -> Result<Vec<Result<(), Failure>>, Failure>;
     fn edit(&self, id: i64, fields: &SourceFields) -> Result<SourceRecord, Failure>;
     fn remove(&self, id: i64) -> Result<(), Failure>;
@@ -69,7 +69,7 @@ pub(crate) trait Backend {
     /// So many of the newest decisions, in the same order.
     fn last_decisions(&self, source: Option<i64>, n_last: u32) -> Result<DecisionPage, Failure>;
     fn tokens(&self) -> Result<Vec<TokenRecord>, Failure>;
-    /// The new token, which cannot be asked for again.
+    /// The new token, which cannot be shown again.
     fn create_token(&self, name: &str) -> Result<String, Failure>;
     fn revoke_token(&self, name: &str) -> Result<(), Failure>;
     /// Whether anything is probed, or only what was captured before can be read.

@@ -36,7 +36,7 @@ pub(crate) const FILE: &str = "dunlin.toml";
 pub(crate) struct Config {
     pub(crate) data: PathBuf,
     pub(crate) listen: SocketAddr,
-    /// Names under which the service may be asked.
+    /// Names under which the service may be reached.
     pub(crate) host_names: Vec<String>,
     /// Probes in all.
     pub(crate) budget: units::Pace,
@@ -63,7 +63,7 @@ pub(crate) struct Config {
     pub(crate) memory: u64,
     pub(crate) max_redirects: usize,
     pub(crate) in_flight: usize,
-    /// How long it may take to read what one probe brought.
+    /// How long the reading of one probe's content may take.
     pub(crate) reading: Duration,
     /// How long stopping waits for active probes.
     pub(crate) stop_within: Duration,

@@ -15,7 +15,7 @@ pub(crate) enum Failure {
     Environment(String),
     /// The reader of our output has closed it.
     ClosedPipe,
-    /// As much was done as was asked for.
+    /// The requested number was reached.
     Enough,
 }
 

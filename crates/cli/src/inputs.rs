@@ -21,7 +21,7 @@ pub(crate) fn check_standard_input<'a>(
     paths: impl Iterator<Item = Option<&'a PathBuf>>,
 ) -> Result<(), Failure> {
     if paths.flatten().filter(|path| path.as_os_str() == "-").count() > 1 {
-        return Err(Failure::input("standard input (-) is asked for twice (name a file for one of them)"));
+        return Err(Failure::input("standard input (-) is given twice (name a file for one of them)"));
     }
     Ok(())
 }

@@ -89,7 +89,7 @@ pub enum Event {
     Robots {
         /// Where.
         url: Url,
-        /// What came of it.
+        /// The result.
         answer: Box<Result<Fetched, NetError>>,
     },
     /// Fetching a robots.txt has panicked.

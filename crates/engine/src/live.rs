@@ -36,7 +36,7 @@ use crate::{Error, Settings};
 
 /// Requests that wait while the loop is busy.
 const ASKS: usize = 64;
-/// The most tasks whose ends one turn of the loop takes in: ticks have to come in between.
+/// The most ended tasks that one turn of the loop handles: ticks have to come in between.
 const AT_ONE_TURN: usize = 128;
 /// How long the last writes may take at the end, if `stop_within` is over by then.
 const LAST_WRITES: Duration = Duration::from_secs(4);

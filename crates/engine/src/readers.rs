@@ -159,7 +159,7 @@ impl Drop for ReaderPool {
     }
 }
 
-/// Counts while it is there.
+/// Counts while it exists.
 struct Counted<'c> {
     count: &'c AtomicUsize,
     before: usize,

@@ -155,14 +155,14 @@ pub struct HostUsage {
     pub day: u64,
     /// Sources it has.
     pub sources: u32,
-    /// Not to be asked before this time.
+    /// Not to be probed before this time.
     pub held_until: Option<Time>,
 }
 
 /// Counters since the start, and how much there is now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Figures {
-    /// Probes begun.
+    /// Probes started.
     pub probes: u64,
     /// Probes that read something new.
     pub changed: u64,
@@ -213,7 +213,7 @@ pub struct Health {
     pub last_tick: Option<Time>,
     /// How long a tick may be ago for the engine to count as alive.
     pub patience: Duration,
-    /// Why the store cannot be written, while that is so. No probe is begun then.
+    /// Why the store cannot be written, while that is so. No probe starts then.
     pub store_trouble: Option<String>,
     /// Why nothing can be fetched, while our own network fails.
     pub network_trouble: Option<String>,

@@ -43,7 +43,7 @@ pub struct Settings {
     pub longest_gap: Duration,
     /// How much of a hostile page is read.
     pub extraction: Limits,
-    /// How long it may take to read what one probe brought. A reading that takes longer is abandoned, and the source refused.
+    /// How long the reading of one probe's content may take. A reading that takes longer is abandoned, and the source refused.
     pub reading_time: Duration,
     /// What may be removed from the store, and when.
     pub keep: Keep,
@@ -107,7 +107,7 @@ pub enum RobotsRule {
     Ignore,
 }
 
-/// How long things stay in the store; `None` is for ever. Newest versions and present items stay always.
+/// How long data stays in the store; `None` is for ever. Newest versions and present items stay always.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Keep {
     /// So many versions of each source.

@@ -290,7 +290,7 @@ impl<W: World> Simulation<W> {
         }
     }
 
-    /// Sets the engine's clock forward, or back, by so many seconds. The world's time goes on as it did.
+    /// Sets the engine's clock forward, or back, by this many seconds. The world's time is not affected.
     pub fn set_clock(&mut self, seconds: i64) {
         self.clock_ahead = self.clock_ahead.saturating_add(seconds.saturating_mul(1_000_000));
     }
@@ -300,7 +300,7 @@ impl<W: World> Simulation<W> {
         Time::from_micros(self.now.micros().saturating_add(self.clock_ahead))
     }
 
-    /// Ends as a stopped engine does: nothing is begun any more, what is under way is finished, all is written.
+    /// Ends as a stopped engine does: no probe starts, active ones finish, everything is written.
     pub fn stop(mut self) -> W {
         self.happen(Event::Stopping);
         let end = self.now.plus(self.settings.stop_within);

@@ -48,7 +48,7 @@ impl Backlog {
         while !self.waiting.is_empty() {
             if let Err(error) = self.write_next(store, &mut events) {
                 if !was_in_trouble && self.n_failures == 0 {
-                    tracing::warn!(%error, "the store cannot be written; no probe is begun until it can");
+                    tracing::warn!(%error, "the store cannot be written; no probe starts until it can");
                 }
                 self.n_failures = self.n_failures.saturating_add(1);
                 events.push(Event::StoreTrouble(Some(error.to_string())));

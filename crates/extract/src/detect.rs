@@ -11,7 +11,7 @@ use crate::work::Work;
 /// Something that a reader would notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change<'i> {
-    /// An item that was not there.
+    /// A new item.
     Added(&'i Item),
     /// The same item with another title or text.
     Edited {

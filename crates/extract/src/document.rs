@@ -219,7 +219,7 @@ pub enum Diagnostic {
         /// Copies left out.
         n_items: usize,
     },
-    /// There was no body, or nothing but white space in it. Servers do that when they are ill.
+    /// There was no body, or nothing but white space in it. Failing servers do that.
     #[error("the document is empty")]
     Empty,
     /// The recipe found nothing.

@@ -34,7 +34,7 @@ pub enum Error {
         part: Part,
         /// The text as given.
         text: String,
-        /// The character, counted from 1, from which on it makes no sense.
+        /// The position of the error, in characters from 1.
         at: usize,
         /// What is wrong, as the parser puts it.
         reason: String,

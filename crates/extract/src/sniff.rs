@@ -1,5 +1,5 @@
 //! What kind of document a text is. The content type is a hint: servers send feeds as `text/html` and error
-//! pages as `application/rss+xml`, so the content is asked first.
+//! pages as `application/rss+xml`, so the content decides first.
 
 use crate::document::{Diagnostic, Format};
 

@@ -30,7 +30,7 @@ impl Work {
         self.left() == 0
     }
 
-    /// Takes steps that are about to be done. False when there are not so many: then nothing more is to be done.
+    /// Takes steps that are about to be done. False when there are not enough: then nothing more may be done.
     pub(crate) fn take(&self, n_steps: u64) -> bool {
         let left = self.left().saturating_sub(n_steps);
         self.left.set(left);

@@ -117,7 +117,7 @@ impl Client {
         self.shared.within_limits(&call.url, work).await
     }
 
-    /// Asks for an answer that is read line by line and may go on for ever, such as a stream of events. A `silence`
+    /// Requests an answer that is read line by line and may be endless, such as a stream of events. A `silence`
     /// of more than this is an error. Redirects are not followed.
     pub async fn lines(&self, request: Request, silence: Duration) -> Result<Lines, Error> {
         let shared = &self.shared;

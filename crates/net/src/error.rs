@@ -251,8 +251,8 @@ pub enum Error {
         /// What the decoder met.
         reason: io::Error,
     },
-    /// A coding that was not asked for.
-    #[error("{host}: unknown content encoding `{encoding}` (only gzip, deflate, br and zstd are asked for)")]
+    /// A coding that was not requested.
+    #[error("{host}: unknown content encoding `{encoding}` (only gzip, deflate, br and zstd are accepted)")]
     UnknownEncoding {
         /// The host.
         host: String,

@@ -45,7 +45,7 @@ impl Events {
         self.last_id.as_deref()
     }
 
-    /// Forgets an event that was begun and never ended, as when the connection broke.
+    /// Forgets an incomplete event, as after a broken connection.
     pub fn interrupted(&mut self) {
         *self = Self { last_id: self.last_id.take(), ..Self::default() };
     }

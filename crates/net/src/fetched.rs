@@ -15,7 +15,7 @@ use crate::redacted_url::RedactedUrl;
 use crate::request::{Validators, to_latin1};
 use dunlin_core::{Fault, Retry};
 
-/// When a server wants to be asked again.
+/// When a server allows the next request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RetryAfter {
     /// After so long.
@@ -56,7 +56,7 @@ pub struct CacheHints {
     pub max_age: Option<Duration>,
     /// The `Expires` date; a date that cannot be read means already expired, and is left out.
     pub expires: Option<Time>,
-    /// `no-store` or `no-cache`: meant to be asked every time.
+    /// `no-store` or `no-cache`: not to be cached.
     pub is_uncacheable: bool,
 }
 

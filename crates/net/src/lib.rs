@@ -2,7 +2,7 @@
 //!
 //! Nothing here decides what is worth fetching. The parts, in reading order:
 //! [`guard`] says which URLs and addresses may be reached at all; [`Client`] fetches one, within limits on time and
-//! size; [`robots`] reads what a site asks of programs; [`politeness`] says when a host may be asked again.
+//! size; [`robots`] reads a site's robots.txt; [`politeness`] says when a host may receive the next request.
 //!
 //! ```
 //! use dunlin_net::{Guard, Refusal};

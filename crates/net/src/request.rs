@@ -171,7 +171,7 @@ impl Request {
     }
 }
 
-/// The part that servers are asked for.
+/// The part that is sent to servers.
 fn without_fragment(url: &Arc<Url>) -> Arc<Url> {
     let mut url = Arc::clone(url);
     if url.fragment().is_some() {

@@ -1,7 +1,7 @@
-//! What a site asks of programs that visit it: robots.txt by RFC 9309, with the crawl-delay that many sites add.
+//! robots.txt by RFC 9309: what a site asks of programs, with the crawl-delay that many sites add.
 //! Knows no clock and keeps no socket; [`RobotsCache`] remembers, with the time passed in.
 //!
-//! Invariant: reading never fails. A file that makes no sense forbids nothing, as the standard says; one that says more than
+//! Invariant: reading never fails. An invalid file forbids nothing, as the standard says; one that says more than
 //! can be kept forbids everything.
 
 mod cache;
@@ -19,7 +19,7 @@ pub use cache::{MAX_CACHED, RobotsCache, RobotsVerdict, SiteState};
 use rules::Rules;
 pub use rules::{MAX_HELD, MAX_WORK};
 
-/// As much of the file as is read; the standard asks for at least this.
+/// The most bytes of the file that are read; the standard requires at least this.
 pub const MAX_BYTES: usize = 500 << 10;
 
 /// Longer delays than a day are taken as a day; they are more likely a mistake than a wish.

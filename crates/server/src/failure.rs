@@ -25,7 +25,7 @@ pub(crate) struct ErrorBody {
     pub(crate) message: String,
     /// What to try.
     pub(crate) hint: String,
-    /// From which cursor to go on, where changes have been removed.
+    /// The cursor to resume from, where changes have been removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) resume_after: Option<i64>,
 }
@@ -78,7 +78,7 @@ impl Failure {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message, hint)
     }
 
-    /// With the cursor from which a reader can go on.
+    /// With the cursor from which a reader can resume.
     pub(crate) fn resume_after(mut self, cursor: i64) -> Self {
         self.body.resume_after = Some(cursor);
         self

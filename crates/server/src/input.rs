@@ -184,7 +184,7 @@ pub(crate) fn cursor(after: Option<i64>) -> Result<Option<Cursor>, Failure> {
     }
 }
 
-/// How many of the newest to list, where that is asked for.
+/// How many of the newest to list, if requested.
 pub(crate) fn newest_only(last: Option<u32>) -> Result<Option<u32>, Failure> {
     match last {
         None | Some(1..=1_000) => Ok(last),

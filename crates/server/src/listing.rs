@@ -1,7 +1,7 @@
 //! Lists that the store gives oldest first, as people and programs ask for them: full pages of what is shown of the
 //! journal, and the newest end of a list. Reads only.
 //!
-//! Invariant: a page has as many rows as were asked for, unless there are no more.
+//! Invariant: a page has as many rows as requested, unless there are no more.
 
 use dunlin_store::{
     Change, ChangeQuery, Cursor, Decision, DecisionId, DecisionQuery, Error as StoreError, Order, SourceId,

@@ -52,7 +52,7 @@ pub fn changes(
     }
 }
 
-/// The same for a follower, as `GET /stream` goes on: past what has been removed. The second part says whether
+/// The same for a follower, as `GET /stream` continues: past what has been removed. The second part says whether
 /// something was.
 pub fn changes_after(
     store: &dyn Store,

@@ -90,7 +90,7 @@ pub(crate) fn pruned(after: Cursor, gone_until: Cursor) -> Failure {
         StatusCode::GONE,
         "cursor_pruned",
         format!("changes after {after} up to {gone_until} have been removed"),
-        format!("go on with after={gone_until}"),
+        format!("continue with after={gone_until}"),
     )
     .resume_after(gone_until.0)
 }

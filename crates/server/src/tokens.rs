@@ -35,7 +35,7 @@ struct Record {
     created: Time,
 }
 
-/// Makes a token and gives it back. It cannot be shown again.
+/// Makes a token and returns it. It cannot be shown again.
 ///
 /// ```
 /// # let directory = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What one probe brought, as one value that is stored as a whole or not at all.
+//! The result of one probe, as one value that is stored as a whole or not at all.
 
 use dunlin_core::Time;
 
@@ -10,7 +10,7 @@ pub const MAX_CONTENT_BYTES: usize = 64 << 20;
 
 /// Everything that one probe of one source gives to keep. Recording it is one transaction: afterwards all of it is
 /// there, or nothing. Recording it again under the same probe changes nothing and gives the first answer;
-/// a capture that brought nothing at all may be forgotten for that after a few hundred others.
+/// an unchanged capture may no longer be recognised after a few hundred others.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Capture {
     /// The source probed.
@@ -43,7 +43,7 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// A capture that brought nothing but its outcome.
+    /// A capture with only an outcome.
     pub const fn bare(source: SourceId, probe: ProbeId, at: Time, outcome: Outcome) -> Self {
         Self {
             source,

@@ -9,10 +9,10 @@ use crate::{Fault, Retry, SourceId, VersionId};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A source that is not there, or no longer.
+    /// A source that does not exist, or no longer.
     #[error("no source {0} (list the sources to see which there are)")]
     NoSuchSource(SourceId),
-    /// A version that is not there, or was removed by retention.
+    /// A version that does not exist, or was removed by retention.
     #[error("no version {0} (list the versions of its source; old ones may have been pruned)")]
     NoSuchVersion(VersionId),
     /// A value that the store does not take.

@@ -69,7 +69,7 @@ pub struct Item {
     pub body: Vec<u8>,
     /// When a probe first found it.
     pub first_seen: Time,
-    /// When a probe first missed it; `None` while it is there.
+    /// When a probe first missed it; `None` while it is present.
     pub left: Option<Time>,
 }
 

@@ -69,7 +69,7 @@ pub struct ProbeBasis {
     pub kind: String,
     /// How to read it.
     pub recipe: String,
-    /// Those of the notes that were asked for and are there.
+    /// The requested notes that exist.
     pub notes: Vec<Note>,
 }
 

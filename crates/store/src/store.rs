@@ -26,11 +26,11 @@ pub trait Store: Send + Sync {
     /// A source by its number.
     fn source(&self, id: SourceId) -> Result<Option<Source>, Error>;
     /// What probes of these sources begin with, with the notes of these names, all of one moment; in the same order, `None`
-    /// for a source that is not there.
+    /// for a missing source.
     fn probe_bases(&self, sources: &[SourceId], notes: &[&str]) -> Result<Vec<Option<ProbeBasis>>, Error>;
     /// Sources, by number.
     fn sources(&self, query: &SourceQuery) -> Result<Vec<Source>, Error>;
-    /// Changes a source and gives it back as it is now.
+    /// Changes a source and returns it as it is now.
     fn edit_source(&self, id: SourceId, edit: SourceEdit) -> Result<Source, Error>;
     /// Removes a source with everything captured from it. Messages about it that wait are still delivered, and the
     /// cursors of its changes are not given again.
@@ -79,7 +79,7 @@ pub trait Store: Send + Sync {
     /// Lists decisions.
     fn decisions(&self, query: &DecisionQuery) -> Result<Vec<Decision>, Error>;
 
-    /// Queues messages that no capture brings (a test of a hook), all or none. Their `change` must be `None`.
+    /// Queues messages without a capture (a test of a hook), all or none. Their `change` must be `None`.
     fn queue_messages(&self, queued: Time, messages: Vec<NewMessage>) -> Result<(), Error>;
     /// Takes due messages for delivery, the longest waiting first.
     fn lease_messages(&self, lease: Lease) -> Result<Vec<Message>, Error>;

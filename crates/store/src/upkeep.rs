@@ -23,7 +23,7 @@ pub struct Statistics {
     pub changes: u64,
     /// Observations.
     pub observations: u64,
-    /// Bytes of the batches of observations that brought nothing new.
+    /// Bytes of the batches of unchanged observations.
     pub unchanged_bytes: u64,
     /// Decisions in the journal.
     pub decisions: u64,

@@ -33,7 +33,7 @@ const SILENCE: Duration = Duration::from_mins(1);
 /// How long to wait before a broken stream is opened again.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// After so many failures in a row the service is taken for gone.
+/// After this many failures in a row the service counts as gone.
 const PATIENCE: u32 = 30;
 
 /// How long a service may take to prove its identity.

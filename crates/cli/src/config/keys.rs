@@ -47,7 +47,7 @@ pub(crate) const KEYS: &[Key] = &[
     key!("listen", "where the API is served", listen, listen, shown),
     key!(
         "host_names",
-        "names under which the service may be asked, besides localhost and numeric addresses",
+        "names under which the service may be reached, besides localhost and numeric addresses",
         host_names,
         list(host),
         show_list
@@ -261,7 +261,7 @@ pub(crate) const KEYS: &[Key] = &[
     ),
     key!(
         "retention.observations",
-        "how long it is kept what came of each probe; none for ever",
+        "how long observations, the outcomes of probes, are kept; none for ever",
         retention.observations,
         none_or(duration),
         show_keep

@@ -89,7 +89,7 @@ fn guard(config: &Config) -> Vec<Finding> {
 fn directory(data: &Path) -> Vec<Finding> {
     if !data.exists() {
         let advice = "start the service once with `dunlin serve`, or correct --data";
-        return vec![Finding::fail("data", format!("{} is not there", data.display()), advice)];
+        return vec![Finding::fail("data", format!("{} does not exist", data.display()), advice)];
     }
     let mut findings = Vec::new();
     // A full disk lets a file be created, but not be filled.

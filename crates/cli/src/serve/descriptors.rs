@@ -6,7 +6,7 @@ use crate::config::Config;
 /// What the service has open besides connections: the database and its readers, the log, timers, name lookups.
 const BASE: usize = 40;
 
-/// Of what is left, so many parts of ten are for clients of the API.
+/// Of what is left, how many tenths are for clients of the API.
 const FOR_CLIENTS: usize = 4;
 
 /// Connections of the API that are kept for health, besides its others.
@@ -21,7 +21,7 @@ pub(crate) struct Fit {
     pub(crate) connections: usize,
 }
 
-/// Raises the limit as far as this user may, and gives it; `None` where there is none.
+/// Raises the limit as far as this user may, and returns it; `None` where there is none.
 #[cfg(unix)]
 pub(crate) fn raised() -> Option<usize> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};

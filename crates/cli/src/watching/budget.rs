@@ -105,7 +105,7 @@ impl Budget {
             vec![name, host.sources.to_string(), host.hour.to_string(), host.day.to_string(), when]
         });
         print_line("")?;
-        print_table(&["scope", "sources", "last hour", "last day", "may be asked"], rows.collect())?;
+        print_table(&["scope", "sources", "last hour", "last day", "next request"], rows.collect())?;
         if n_more > 0 {
             crate::note(&format!("and {n_more} more (`--json` has them)"));
         }

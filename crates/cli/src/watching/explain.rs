@@ -78,7 +78,7 @@ fn in_words(source: &SourceRecord, explained: &Value) -> String {
     }
     if let Some(until) = when(&explained["hold"]["until"]) {
         let reason = harmless(explained["hold"]["reason"].as_str().unwrap_or_default());
-        let _ = writeln!(text, "  host        not to be asked, ends {until}: {reason}");
+        let _ = writeln!(text, "  host        no request now, ends {until}: {reason}");
     }
     let _ = match explained["value"].as_f64() {
         Some(value) => writeln!(

@@ -13,7 +13,7 @@ use crate::lists::write_opml;
 use crate::moments;
 use crate::output::json_line;
 
-/// Changes asked for at a time.
+/// Changes requested at a time.
 const PAGE: u32 = 10_000;
 
 #[derive(Debug, Args)]

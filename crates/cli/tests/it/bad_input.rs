@@ -126,7 +126,7 @@ fn flags_that_make_no_sense() {
     refused(&desk(), &format!("{TRACE} --fpn 0.2"), "add --knowledge noisy");
     refused(&desk(), &format!("{TRACE} --probabilities pi.csv"), "add --knowledge file");
     refused(&desk(), &format!("{TRACE} --knowledge noisy --sigma -1"), "sigma -1 (expected");
-    refused(&desk(), &format!("{} --costs -", TRACE.replace("in.csv", "-")), "asked for twice");
+    refused(&desk(), &format!("{} --costs -", TRACE.replace("in.csv", "-")), "given twice");
     let ages = Desk::new().with("in.csv", "source,time\na,0\na,9000000000000\n");
     refused(&ages, &TRACE.replace("--chronons 100", ""), "try a longer --chronon");
 }

@@ -151,7 +151,7 @@ fn largest_difference(pieces: &[Piece<'_>]) -> (String, String) {
     largest
 }
 
-/// The text in at most so many characters, cut between words if that leaves half of it.
+/// The text in at most this many characters, cut between words if that leaves half of it.
 fn shortened(text: &str, n_characters: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let Some((end, _)) = line.char_indices().nth(n_characters) else { return line };

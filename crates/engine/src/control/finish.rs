@@ -103,7 +103,7 @@ impl Control {
         WatchUpdate::Failed { not_before, failures }
     }
 
-    /// The pipeline panicked: a failure of ours, but with this source, so this source waits.
+    /// The pipeline panicked: our own failure, but with this source, so this source waits.
     pub(super) fn crashed(&mut self, now: Time, probe: ProbeId, reason: &str, commands: &mut Vec<Command>) {
         let Some(active) = self.active_probes.get(&probe) else { return };
         let (index, id, url) = (active.choice.source, active.id, Arc::clone(&active.url));

@@ -80,9 +80,9 @@ impl Control {
                     self.delayed.insert((free, probe));
                     return;
                 }
-                Some(free) => (Fault::Remote, "that host is not to be asked now", free),
+                Some(free) => (Fault::Remote, "that host may not receive requests now", free),
             },
-            Permission::HostWaits(until) => (Fault::Remote, "that host is not to be asked now", until),
+            Permission::HostWaits(until) => (Fault::Remote, "that host may not receive requests now", until),
             Permission::Waits(until) => (Fault::Remote, "that page has failed before", until),
             Permission::Closed(until) => (Fault::Remote, "robots.txt of that site cannot be read", until),
             Permission::Forbidden(until) => {

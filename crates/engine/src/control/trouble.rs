@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dunlin_core::Time;
 
-/// So many failures of our own in a row, with nothing that worked in between, are the network's.
+/// This many of our own failures in a row, without a success in between, are the network's.
 const IN_A_ROW: u32 = 3;
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
 const LONGEST_PAUSE: Duration = Duration::from_mins(1);
@@ -42,7 +42,7 @@ impl Trouble {
         self.pause.map(|_| self.reason.clone())
     }
 
-    /// The most that may be begun at `now`.
+    /// The most probes that may start at `now`.
     pub(super) fn most(&self, now: Time) -> u32 {
         match self.pause {
             _ if self.store.is_some() => 0,

@@ -131,7 +131,7 @@ fn a_redirected_probe_waits_minutes_for_that_host_and_not_hours() {
                 let failed = driver.captures.last().unwrap();
                 assert!(
                     matches!(&failed.outcome, Outcome::Failed { fault: Fault::Remote, reason }
-                    if reason == &format!("it redirects to {to}: that host is not to be asked now")),
+                    if reason == &format!("it redirects to {to}: that host may not receive requests now")),
                     "{failed:?}"
                 );
             }

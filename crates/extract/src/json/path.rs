@@ -45,7 +45,7 @@ impl CheckedPath {
         })
     }
 
-    /// The values it selects, at most so many, in order; those found until the work is used up.
+    /// The values it selects, up to a limit, in order; those found until the work is used up.
     pub(super) fn select<'v>(&self, document: &'v Value, at_most: usize, work: &Work) -> Vec<Selected<'v>> {
         let mut found = Vec::new();
         let walk = Walk { root: document, work, last_pattern: RefCell::default() };

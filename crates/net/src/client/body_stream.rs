@@ -98,7 +98,7 @@ impl BodyStream {
     }
 }
 
-/// Framing that makes no sense, as opposed to a stream that ends too early.
+/// Invalid framing, as opposed to a stream that ends too early.
 fn is_malformed(error: &hyper::Error) -> bool {
     use io::ErrorKind::{InvalidData, InvalidInput};
     error.is_parse()

@@ -49,7 +49,7 @@ pub(super) enum Encoding {
 }
 
 impl Encoding {
-    /// What the headers say. More than one coding on top of each other is never asked for, and not accepted.
+    /// What the headers say. More than one coding on top of each other is not accepted.
     pub(super) fn read(headers: &HeaderMap, target: &Target) -> Result<Self, Error> {
         let mut named = Vec::new();
         for value in headers.get_all(CONTENT_ENCODING) {
@@ -246,7 +246,7 @@ impl Reading<'_> {
         }
     }
 
-    /// How many bytes there is to be space for, after so many that are full: twice as many, up to the end or the limit.
+    /// The next capacity of the buffer after `full` bytes: twice as many, up to the end or the limit.
     fn next_capacity(&self, full: usize) -> usize {
         let most = self.keep_first.unwrap_or(self.sizes.decoded).min(self.sizes.decoded);
         // One more than is expected, so that the end is seen without growing.
@@ -255,7 +255,7 @@ impl Reading<'_> {
         doubled.min(usize::try_from(most).unwrap_or(usize::MAX)).max(full + 1)
     }
 
-    /// How much room a body takes whose content has space for so many bytes.
+    /// How much room a body takes with a buffer of this capacity.
     fn needed(&self, capacity: u64) -> u64 {
         self.in_transit + capacity + capacity.min(self.encoding.window())
     }

@@ -1,5 +1,4 @@
-//! An answer that goes on for as long as the server has something to say, line by line. Its whole length has no
-//! limit; each line has one, and so has each silence.
+//! An endless answer, read line by line. Its whole length has no limit; each line has one, and so has each silence.
 
 use std::fmt;
 

@@ -5,7 +5,7 @@
 //! that small pages pass large ones. Two rules prevent a deadlock between bodies that hold room and want more:
 //!
 //! - A part of the room, enough for one body of any size, is kept for one body at a time: of those that wait, the one
-//!   that holds most. It can always go on to its end, and give all of it back.
+//!   that holds most. It can always finish, and release all of it.
 //! - When a body has waited for a while (`patience`), the arriving body that has cost the most room over time (bytes times
 //!   seconds) is ended with an error. So servers that drip many bodies cannot keep the room; each wait ends at most one.
 //!
@@ -206,7 +206,7 @@ impl Share {
         }
     }
 
-    /// Whether the room is there at once; if not, it is waited for from now on.
+    /// Whether the room is free at once; if not, the share waits for it from now on.
     fn ask(&self, bytes: u64) -> Result<bool, NoRoom> {
         let Room { limit, kept, .. } = *self.room;
         let mut books = self.room.books();

@@ -149,7 +149,7 @@ pub(super) fn embedded(address: IpAddr) -> Vec<Ipv4Addr> {
         0x2001 => vec![at([4, 5, 6, 7]), Ipv4Addr::from(at([12, 13, 14, 15]).octets().map(|octet| !octet))],
         0x64 => {
             // Where the address is depends on the length of the prefix (RFC 6052, 2.2), which only the network knows. All
-            // readings count, but for those whose place is empty.
+            // readings count, except those whose position is empty.
             let readings = NAT64_PLACES.map(at);
             let mut meant: Vec<Ipv4Addr> =
                 readings.into_iter().filter(|read| read.octets()[0] != 0).collect();

@@ -1,4 +1,4 @@
-//! What came of a request, as far as politeness goes. Not what was in the answer.
+//! The outcome of a request for politeness. Not the content of the answer.
 
 use http::StatusCode;
 
@@ -11,7 +11,7 @@ use crate::fetched::{Fetched, RetryAfter};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// Answered; a page that is not there is an answer too.
+    /// Answered; a missing page is an answer too.
     Fine,
     /// The server asked for less: 429, 503, or a failure with `Retry-After`.
     Limited {

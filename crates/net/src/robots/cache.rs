@@ -22,12 +22,12 @@ use crate::fetched::Fetched;
 const MAX_AGE: Duration = Duration::from_hours(24);
 /// The shortest, regardless of the server's cache headers: a file that expires every minute is of no use.
 const MIN_AGE: Duration = Duration::from_mins(10);
-/// How soon a site that could not be asked is asked again.
+/// How soon a robots.txt that could not be read is fetched again.
 const RETRY_AGE: Duration = Duration::from_mins(10);
 /// The same when the failure was on our side.
 const OWN_FAULT_AGE: Duration = Duration::from_mins(1);
 
-/// How much longer rules are remembered: they go on counting if the file cannot be read when it is asked for again.
+/// How much longer rules are remembered: they stay valid if the file cannot be fetched again.
 const KEPT_AFTERWARDS: Duration = Duration::from_hours(7 * 24);
 
 /// The most bytes that all sites together may hold. Most have few rules, or none.
@@ -42,7 +42,7 @@ const FORM: u8 = 0xf1;
 /// What a site says about a URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RobotsVerdict {
-    /// It may be fetched, with this pause between requests if one was asked for.
+    /// It may be fetched, with this pause between requests if the site asks for one.
     Allowed {
         /// The site's crawl-delay.
         crawl_delay: Option<Duration>,
@@ -51,7 +51,7 @@ pub enum RobotsVerdict {
     Forbidden,
     /// The file could not be read, which forbids everything until it can be.
     Unreachable {
-        /// When the file will be asked for again.
+        /// When the file will be fetched again.
         until: Time,
     },
     /// Nothing is known any more; this has to be fetched first.
@@ -141,10 +141,10 @@ impl RobotsCache {
         self.entries.get(&site_of(url))?.robots.as_ref()
     }
 
-    /// Takes in what came of asking the site of `url` for its robots.txt.
+    /// Records the result of fetching the robots.txt for `url`.
     ///
     /// An answer that there is none (4xx) allows everything; a failing server or network forbids everything,
-    /// except that rules known from before go on counting. 429 is a plea for less, so it counts as a failing server.
+    /// except that earlier rules stay valid. 429 asks for fewer requests, so it counts as a failing server.
     pub fn remember(&mut self, url: &Url, answer: &Result<Fetched, Error>, now: Time) {
         let site = site_of(url);
         let previous = self.remove(&site).and_then(|entry| entry.robots);
@@ -161,7 +161,7 @@ impl RobotsCache {
                 let age = asked.unwrap_or(RETRY_AGE).clamp(RETRY_AGE, MAX_AGE);
                 Entry { robots: previous, until: now.plus(age) }
             }
-            // A file behind endless redirects counts as one that is not there (2.3.1.2).
+            // A file behind endless redirects counts as missing (2.3.1.2).
             Err(Error::TooManyRedirects { .. } | Error::RedirectLoop { .. }) => {
                 Entry { robots: Some(Arc::default()), until: now.plus(MAX_AGE) }
             }
@@ -171,7 +171,7 @@ impl RobotsCache {
             Err(_) => Entry { robots: previous, until: now.plus(RETRY_AGE) },
         };
         self.insert(site.clone(), entry);
-        // It has just been asked for, so it is not displaced: it would only be asked for again.
+        // It has just been fetched, so it is not displaced: it would only be fetched again.
         self.make_room(Some(&site));
     }
 
@@ -222,7 +222,7 @@ impl RobotsCache {
         gone
     }
 
-    /// Displaces the largest where too many bytes are held, and those that would be asked again soonest where there are
+    /// Displaces the largest where too many bytes are held, and those that expire soonest where there are
     /// too many sites. A few more than necessary, since finding them is slow.
     fn make_room(&mut self, kept: Option<&str>) {
         if self.n_bytes > self.max_bytes {

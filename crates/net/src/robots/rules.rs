@@ -1,6 +1,6 @@
 //! The rules of one site, packed: all patterns in one text, and twelve bytes for each. Knows nothing of groups or lines.
 //!
-//! Both sides of a comparison are brought to one spelling first: escapes of ordinary characters undone, everything else
+//! Both sides of a comparison are normalized first: escapes of ordinary characters undone, everything else
 //! escaped with capitals. What is special in a pattern (`*`, a final `$`) is escaped in a path, so that the two
 //! cannot be confused.
 //!

@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::failure::Failure;
 use crate::tokens;
 
-/// The token that a request came with, and word of revocations since.
+/// The token that a request came with, and a channel for revocations since.
 #[derive(Clone)]
 pub(crate) struct Holder {
     pub(super) token: String,
@@ -48,7 +48,7 @@ impl Holder {
         self.revoked.has_changed().unwrap_or(false)
     }
 
-    /// Waits for word of a revocation, of this token or another.
+    /// Waits for a revocation, of this token or another.
     pub(crate) async fn hear(&mut self) {
         // The other end is kept by the server for as long as it runs.
         if self.revoked.changed().await.is_err() {

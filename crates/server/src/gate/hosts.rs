@@ -1,4 +1,4 @@
-//! Under which names this server may be asked. A numeric address is always one: only names can be made to point
+//! Under which names this server may be reached. A numeric address is always one: only names can be made to point
 //! somewhere else.
 
 use std::collections::BTreeSet;

@@ -25,7 +25,7 @@ pub(super) struct ConnectionLimits {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 enum ConnectionState {
-    /// Nothing was asked yet.
+    /// No request yet.
     Silent = 0,
     /// The last request has been answered.
     Idle = 1,
@@ -33,7 +33,7 @@ enum ConnectionState {
     Busy = 2,
 }
 
-/// What may be asked on a connection.
+/// Which requests a connection may send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Anything.

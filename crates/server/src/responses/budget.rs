@@ -48,7 +48,7 @@ struct HostResponse {
     /// Probes in the last hour and day.
     hour: u64,
     day: u64,
-    /// Not to be asked before this instant.
+    /// Not to be probed before this instant.
     #[schema(format = DateTime)]
     held_until: Option<String>,
 }

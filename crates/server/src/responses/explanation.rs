@@ -136,7 +136,7 @@ const fn sentence(reason: Reason) -> &'static str {
         Reason::Spare => "nothing was worth more, and the budget would have gone unspent",
         Reason::New => "it has never been seen",
         Reason::Overdue => "it has not been probed for as long as its settings allow",
-        Reason::Wanted => "someone asked for it",
+        Reason::Wanted => "a probe was requested",
         Reason::Planned => "the plan has a probe of it for this time, or is renewed then",
     }
 }

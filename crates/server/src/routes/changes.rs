@@ -36,7 +36,7 @@ pub(super) struct ListParams {
     /// Only so many of the newest, up to 1000.
     #[param(minimum = 1, maximum = 1_000)]
     last: Option<u32>,
-    /// If there is none yet, wait for one for so many seconds; up to 60.
+    /// If there is none yet, wait for one for this many seconds; up to 60.
     #[param(minimum = 0, maximum = 60)]
     wait: Option<u64>,
 }
@@ -49,7 +49,7 @@ pub(super) struct Changes {
     next: i64,
 }
 
-/// Lists changes by cursor. 410 when changes after the cursor have been removed; the error says from where to go on.
+/// Lists changes by cursor. 410 when changes after the cursor have been removed; the error says from where to resume.
 #[utoipa::path(get, path = "/changes", tag = "changes", params(ListParams),
     responses((status = 200, body = Changes), (status = 410, description = "Changes have been removed")))]
 pub(super) async fn list(

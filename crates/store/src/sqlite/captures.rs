@@ -1,4 +1,4 @@
-//! Recording a capture: everything one probe brought, inside the transaction of the caller.
+//! Recording a capture: the whole result of one probe, inside the transaction of the caller.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::{
 /// A part of the captures that are recorded in one call.
 pub(super) enum Part {
     Eventful(Arc<Capture>),
-    /// One after the other, none of which brought anything.
+    /// A run of probes that found nothing new.
     Unchanged(Vec<UnchangedProbe>),
 }
 
@@ -35,7 +35,7 @@ pub(super) fn in_order(captures: Vec<Arc<Capture>>) -> Vec<Part> {
 }
 
 impl Part {
-    /// Queues it, prepared as far as that goes on the thread of the caller.
+    /// Queues it, prepared as far as possible on the thread of the caller.
     pub(super) fn submit(self, writer: &Writer) -> Recording {
         match self {
             Self::Eventful(capture) => match Prepared::new(capture) {

@@ -1,4 +1,4 @@
-//! Reading back what captures brought: changes, versions, observations.
+//! Reading back what captures recorded: changes, versions, observations.
 
 use dunlin_core::Time;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};

@@ -79,7 +79,7 @@ impl SqliteStore {
             .map_err(|reason| Error::system(format!("creating {}", file.display()), &reason))?;
         let mut connection = Connection::open(&file)?;
         connection.busy_timeout(options.busy_timeout)?;
-        // Only a new file takes the page size, and only before anything else is asked of it.
+        // Only a new file takes the page size, and only before any other statement.
         connection.pragma_update(None, "page_size", PAGE_BYTES.cast_signed())?;
         migrate::bring_up_to_date(&mut connection, migrate::STEPS, &file)?;
         configure(&connection, options)?;

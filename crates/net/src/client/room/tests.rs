@@ -9,7 +9,7 @@ fn later() -> Instant {
     Instant::now() + LONG
 }
 
-/// Whether a share gets so much more at once.
+/// Whether a share gets that many bytes at once.
 fn gets(share: &Share, bytes: u64) -> bool {
     share.ask(bytes).unwrap()
 }
@@ -68,7 +68,7 @@ async fn of_two_that_wait_the_small_one_is_served_first() {
     drop((large, small));
 }
 
-/// The body has arrived and takes so much.
+/// The body has arrived and takes that many bytes.
 fn busy_shrinks(room: &Arc<Room>, mut share: Share, bytes: u64) {
     let before = room.held();
     share.arrive(bytes);
