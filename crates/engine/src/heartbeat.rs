@@ -88,7 +88,7 @@ impl Heartbeat {
     }
 }
 
-/// A write under way.
+/// A write in progress.
 pub(crate) struct Written<'p>(&'p Mutex<Option<Instant>>);
 
 impl Drop for Written<'_> {

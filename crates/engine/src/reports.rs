@@ -35,9 +35,9 @@ pub struct SourceExplanation {
     pub queue_position: Option<QueuePosition>,
     /// What keeps all sources from being probed: the store, or our network.
     pub trouble: Option<String>,
-    /// Why it will be taken then.
+    /// Why it will be probed then.
     pub reason: Reason,
-    /// What keeps its host from being asked, if anything does.
+    /// What holds its host back, if anything does.
     pub hold: Option<Hold>,
 }
 
@@ -110,7 +110,7 @@ pub struct BudgetReport {
     pub price: f64,
     /// Probes made.
     pub used: ProbeCounts,
-    /// Probes under way.
+    /// Active probes.
     pub in_flight: u32,
     /// The most there may be.
     pub max_in_flight: u32,
@@ -198,7 +198,7 @@ pub struct Figures {
     pub watched: u64,
     /// Hosts known.
     pub hosts: u64,
-    /// Probes under way.
+    /// Active probes.
     pub in_flight: u64,
     /// Journal entries not yet written.
     pub journal_waiting: u64,

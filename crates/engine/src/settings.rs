@@ -47,7 +47,7 @@ pub struct Settings {
     pub reading_time: Duration,
     /// What may be removed from the store, and when.
     pub keep: Keep,
-    /// How long stopping waits for probes that are under way.
+    /// How long stopping waits for active probes.
     pub stop_within: Duration,
     /// How long no decision may be made, or one write may take, before that is reported as a standstill.
     pub patience: Duration,

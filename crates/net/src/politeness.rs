@@ -30,7 +30,7 @@ pub struct Rules {
     /// The pause between two requests, counted from the beginning or end of the last one, whichever is later; so a
     /// slow server gets more rest, and one request at a time never reaches it sooner than this after another.
     pub gap: Duration,
-    /// The most requests under way at one time.
+    /// The most requests in flight at one time.
     pub concurrent: u32,
     /// What the gap and the number of requests are counted over.
     pub scope: Scope,

@@ -57,7 +57,7 @@ pub struct Options {
     pub stall_time: Duration,
     /// How often an idle stream says that it is alive.
     pub keep_alive: Duration,
-    /// How long stopping waits for requests that are under way.
+    /// How long stopping waits for active requests.
     pub stop_within: Duration,
 }
 

@@ -1,5 +1,5 @@
 //! Answers from a data directory in which no service runs. What is written is checked as the engine checks it, and
-//! what is told has the form that the API gives it.
+//! the JSON is that of the API.
 
 use std::thread::sleep;
 use std::time::Duration;

@@ -26,7 +26,7 @@ use std::time::Duration;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Requests under way at one time.
+/// Requests in flight at one time.
 const AT_ONE_TIME: usize = 64;
 /// How long each measurement takes at the least.
 const WINDOW: Duration = Duration::from_secs(4);

@@ -74,7 +74,7 @@ pub(super) struct Fetching {
 
 impl Fetching {
     pub(super) fn new(store: Arc<dyn Store>, settings: Arc<Settings>, client: Client) -> Self {
-        // What waits for them is bounded by what may be under way.
+        // What waits for them is bounded by the number of active probes.
         let staff = ReaderLimits::for_this_machine(Settings::SPARE_READERS, usize::MAX);
         Self {
             store,
@@ -151,7 +151,7 @@ impl Run for Fetching {
     type Task = FetchTask;
     type Rest = Reading;
 
-    fn name(task: &FetchTask) -> TaskId {
+    fn id(task: &FetchTask) -> TaskId {
         match task {
             FetchTask::Probe { task, .. } => TaskId::Probe(task.probe),
             FetchTask::Robots(url) => TaskId::Robots(url.clone()),

@@ -16,7 +16,7 @@ use crate::recipe::Recipes;
 
 /// The most that are read in one call, so that the first need not wait long for the last.
 const AT_ONE_TIME: usize = 256;
-/// The most calls under way; each has a thread.
+/// The most calls at one time; each has a thread.
 const CALLS: usize = 2;
 
 /// A probe that can be fetched, or the event that ended it.

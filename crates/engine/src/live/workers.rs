@@ -47,7 +47,7 @@ pub(super) trait Run: Clone + Send + Sync + 'static {
     type Task: Send + 'static;
     type Rest: Send + 'static;
 
-    fn name(task: &Self::Task) -> TaskId;
+    fn id(task: &Self::Task) -> TaskId;
     fn fetch(&self, task: Self::Task) -> impl Future<Output = Progress<Self::Rest>> + Send;
     fn finish(&self, rest: Self::Rest) -> impl Future<Output = Done> + Send;
 }
@@ -163,7 +163,7 @@ impl<R: Run> Worker<R> {
     }
 
     async fn fetch(&self, task: R::Task) {
-        let name = R::name(&task);
+        let id = R::id(&task);
         // Nothing that a panic may leave half done is used again: a task owns what it works on.
         let done = match AssertUnwindSafe(self.run.fetch(task)).catch_unwind().await {
             Ok(Progress::Done(done)) => done,
@@ -171,22 +171,22 @@ impl<R: Run> Worker<R> {
                 let place = Arc::clone(&self.queue.rests).acquire_owned().await;
                 let (run, end) = (self.run.clone(), self.end.clone());
                 tokio::spawn(async move {
-                    finish(run, rest, name, end).await;
+                    finish(run, rest, id, end).await;
                     drop(place);
                 });
                 return;
             }
-            Err(panic) => name.lost(panic_message(&*panic)),
+            Err(panic) => id.lost(panic_message(&*panic)),
         };
         let _ = self.end.send(done);
     }
 }
 
-async fn finish<R: Run>(run: R, rest: R::Rest, name: TaskId, end: UnboundedSender<Done>) {
+async fn finish<R: Run>(run: R, rest: R::Rest, id: TaskId, end: UnboundedSender<Done>) {
     tokio::select! {
         biased;
         ended = AssertUnwindSafe(run.finish(rest)).catch_unwind() => {
-            let _ = end.send(ended.unwrap_or_else(|panic| name.lost(panic_message(&*panic))));
+            let _ = end.send(ended.unwrap_or_else(|panic| id.lost(panic_message(&*panic))));
         }
         () = end.closed() => {}
     }
@@ -214,7 +214,7 @@ mod tests {
         type Task = Script;
         type Rest = Rest;
 
-        fn name(script: &Script) -> TaskId {
+        fn id(script: &Script) -> TaskId {
             TaskId::Probe(script.probe)
         }
 

@@ -403,7 +403,7 @@ fn no_more_is_under_way_than_the_settings_allow() {
         driver.join(0, id, &format!("http://h{id}.test/"));
     }
     let asked = driver.ticks(0, 30);
-    // Two that are fetched, and a chronon's worth in line.
+    // Two that are fetched, and a chronon's worth in the queue.
     assert_eq!(asked.len(), 5, "{asked:?}");
     driver.seen(31, 1);
     assert_eq!(driver.ticks(31, 40).len(), 1);

@@ -85,9 +85,9 @@ pub(crate) fn page(url: String) -> NewSource {
 
 pub(crate) async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let wait = async {
-        let mut looks = tokio::time::interval(Duration::from_millis(10));
+        let mut ticks = tokio::time::interval(Duration::from_millis(10));
         while !is_so() {
-            looks.tick().await;
+            ticks.tick().await;
         }
     };
     assert!(tokio::time::timeout(Duration::from_mins(1), wait).await.is_ok(), "timed out: {what}");

@@ -34,7 +34,7 @@ fn log_of(concurrent: u32, host_budget: Option<f64>) -> Vec<Logged> {
     web.log
 }
 
-/// The most requests under way at one time.
+/// The most requests in flight at one time.
 fn most_at_one_time(log: &[Logged]) -> usize {
     let active_probe = |at| log.iter().filter(|logged| logged.at <= at && at < logged.until).count();
     log.iter().map(|logged| active_probe(logged.at)).max().unwrap_or(0)

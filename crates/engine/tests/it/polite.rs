@@ -293,7 +293,7 @@ fn a_page_that_is_reached_by_a_redirect_gets_its_gap_like_one_that_was_asked_for
     let n_of = |path: &str| log.iter().filter(|logged| logged.path == path).count();
     assert!(n_of("/from") > 100 && n_of("/to") > 100, "{} and {}", n_of("/from"), n_of("/to"));
     // One that leads on asks both; the page where it ends is not asked again by itself for a while. While it is under way,
-    // nobody knows where it ends.
+    // its end is not known.
     for (n, asked) in log.iter().enumerate().filter(|(_, logged)| logged.path == "/to") {
         let before = log[..n].iter().rfind(|logged| logged.path == "/from" && logged.until <= asked.at);
         let pause = before.map(|before| asked.at.since(before.until));

@@ -52,7 +52,7 @@ impl Connection {
             .max_headers(MAX_HEADER_LINES)
             .handshake(TokioIo::new(stream))
             .await?;
-        // Its error, if any, also reaches the request that was under way.
+        // Its error, if any, also reaches the active request.
         tokio::spawn(driver);
         Ok(Self::Http1(sender))
     }

@@ -291,7 +291,7 @@ fn a_server_that_says_come_at_once_does_not_cause_a_hot_loop() {
     assert_eq!(politeness.may_fetch(&page, at(0)), MayFetch::NotBefore(until, Reason::RetryAfter));
 }
 
-/// Requests that were under way when the server asked to be left alone end one way or another; none of them shortens the pause.
+/// Requests that were in flight when the server asked to be left alone end one way or another; none of them shortens the pause.
 #[test]
 fn a_late_answer_does_not_lift_a_limit() {
     let limited =

@@ -104,9 +104,9 @@ async fn unused_connections_are_closed_after_a_while() {
     for _ in 0..2 {
         fetch(&client, &origin.url("/")).await.unwrap();
         let closed = async {
-            let mut looks = tokio::time::interval(Duration::from_millis(5));
+            let mut ticks = tokio::time::interval(Duration::from_millis(5));
             while client.idle_connections() > 0 {
-                looks.tick().await;
+                ticks.tick().await;
             }
         };
         let in_time = tokio::time::timeout(Duration::from_mins(1), closed).await;

@@ -17,7 +17,7 @@ use crate::responses::source::SourceResponse;
 use crate::source_request::SourceRequest;
 use crate::source_request::schema::{NewSourceSchema, SourceEditSchema};
 
-/// Additions of one bulk call that are under way at one time; the store writes those that wait together.
+/// Concurrent additions of one bulk call; the store writes those that wait together.
 const BULK_AT_ONE_TIME: usize = 16;
 
 /// Which sources to list.

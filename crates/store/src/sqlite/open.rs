@@ -148,7 +148,7 @@ fn configure(connection: &Connection, options: SqliteOptions) -> Result<(), Erro
     keep_statements(connection)
 }
 
-/// Statements are kept, as they were first understood: without the guarantee, they are understood anew for every other
+/// Compiled statements are kept: without the guarantee, they are compiled again for every other
 /// value that might call for another plan. Where one does (decisions since a time), a page takes longer, but not long.
 pub(super) fn keep_statements(connection: &Connection) -> Result<(), Error> {
     connection.set_prepared_statement_cache_capacity(64);

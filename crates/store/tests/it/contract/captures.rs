@@ -208,12 +208,12 @@ pub(crate) fn observations_say_how_it_went(fresh: Fresh<'_>) {
 }
 
 pub(crate) fn unchanged_probes_are_observations_too(fresh: Fresh<'_>) {
-    const LOOKS: u64 = 700;
+    const PROBES: u64 = 700;
     let store = fresh();
     let a = store.add_source(fixtures::source("a")).unwrap();
     let b = store.add_source(fixtures::source("b")).unwrap();
     // A change now and then, a missing source, and many unchanged probes between them.
-    let captures: Vec<_> = (0..LOOKS)
+    let captures: Vec<_> = (0..PROBES)
         .map(|number| match number % 300 {
             100 => fixtures::news(a, number, &number.to_le_bytes()),
             200 => fixtures::probe(SourceId(99), number),
@@ -234,11 +234,12 @@ pub(crate) fn unchanged_probes_are_observations_too(fresh: Fresh<'_>) {
             found.extend(page.into_iter().map(|seen| (seen.id, seen.probe.0)));
         }
     };
-    let numbers: Vec<u64> = (0..LOOKS).filter(is_there).collect();
+    let numbers: Vec<u64> = (0..PROBES).filter(is_there).collect();
     let all = read(None);
     assert_eq!(all.iter().map(|(_, number)| *number).collect::<Vec<_>>(), numbers);
-    let told: Vec<ObservationId> = recorded.into_iter().flatten().map(|look| look.observation).collect();
-    assert_eq!(all.iter().map(|(id, _)| *id).collect::<Vec<_>>(), told);
+    let stored: Vec<ObservationId> =
+        recorded.into_iter().flatten().map(|recorded| recorded.observation).collect();
+    assert_eq!(all.iter().map(|(id, _)| *id).collect::<Vec<_>>(), stored);
     assert_eq!(store.statistics().unwrap().observations, numbers.len() as u64);
     let odd: Vec<u64> = numbers.iter().copied().filter(|number| number % 2 == 1).collect();
     assert_eq!(read(Some(b)).into_iter().map(|(_, number)| number).collect::<Vec<_>>(), odd);
@@ -250,7 +251,7 @@ pub(crate) fn unchanged_probes_are_observations_too(fresh: Fresh<'_>) {
     assert_eq!(read(None), []);
     // Numbers are not used again.
     let next = store.record_capture(fixtures::probe(a, 2_000)).unwrap();
-    assert!(next.observation > told[told.len() - 1]);
+    assert!(next.observation > stored[stored.len() - 1]);
 }
 
 pub(crate) fn an_unchanged_probe_recorded_again_counts_once(fresh: Fresh<'_>) {
