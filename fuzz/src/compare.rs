@@ -1,11 +1,11 @@
-//! Two looks at a document: every item is accounted for, the differences make up both texts, and what flickers is
+//! Two versions of a document: every item is accounted for, the differences make up both texts, and what flickers is
 //! learned within its bounds.
 
 use std::collections::BTreeSet;
 
 use dunlin_extract::detect::compare as compare_items;
 use dunlin_extract::diff::{Piece, unified};
-use dunlin_extract::flicker::CloseLooks;
+use dunlin_extract::flicker::BurstState;
 use dunlin_extract::{Change, Flicker, Item, Work};
 
 use crate::extract::read;
@@ -13,7 +13,7 @@ use crate::extract::read;
 /// The fingerprints that a [`Flicker`] may hold.
 pub(crate) const MOST_FINGERPRINTS: usize = 1024 + 256;
 
-/// The first byte picks the recipe; `\n---\n` stands between the documents.
+/// The first byte picks the recipe; `\n---\n` separates the documents.
 pub fn compare(bytes: &[u8]) {
     let (choice, rest) = crate::choice(bytes);
     let (old, new) = crate::halves(rest, b"\n---\n");
@@ -22,20 +22,20 @@ pub fn compare(bytes: &[u8]) {
     let mut flicker = Flicker::default();
     for (before, after) in [(&old, &new), (&new, &old), (&old, &new)] {
         let (next, verdict) = flicker.observe(&before.items, &after.items);
-        let n_told = verdict.reported.len() + verdict.quiet.len();
-        assert_eq!(n_told, compare_items(&before.items, &after.items).changes.len());
+        let n_judged = verdict.reported.len() + verdict.suppressed.len();
+        assert_eq!(n_judged, compare_items(&before.items, &after.items).changes.len());
         flicker = next;
     }
-    // The first document twice: whatever flickers does not do so now, so close looks come to an end.
-    let (mut n_looks, work) = (0, Work::default());
+    // The first document twice: nothing flickers now, so the burst ends.
+    let (mut n_probes, work) = (0, Work::default());
     loop {
-        let (next, looks) =
-            flicker.look_closely(&old.items, if n_looks == 0 { &new.items } else { &old.items }, &work);
-        (flicker, n_looks) = (next, n_looks + 1);
-        if looks == CloseLooks::Over {
+        let (next, state) =
+            flicker.observe_burst(&old.items, if n_probes == 0 { &new.items } else { &old.items }, &work);
+        (flicker, n_probes) = (next, n_probes + 1);
+        if state == BurstState::Done {
             break;
         }
-        assert!(n_looks < 100, "close looks without end");
+        assert!(n_probes < 100, "a burst without end");
     }
     assert!(flicker.n_fingerprints() <= MOST_FINGERPRINTS);
 }
@@ -45,7 +45,7 @@ fn accounted_for(old: &[Item], new: &[Item]) {
     let changes = compare_items(old, new).changes;
     let (mut n_added, mut n_removed) = (0, 0);
     let work = Work::default();
-    let mut told = BTreeSet::new();
+    let mut reported = BTreeSet::new();
     for change in &changes {
         let (before, after) = match change {
             Change::Added(item) => ("", item.text.as_str()),
@@ -54,7 +54,7 @@ fn accounted_for(old: &[Item], new: &[Item]) {
         };
         n_added += usize::from(matches!(change, Change::Added(_)));
         n_removed += usize::from(matches!(change, Change::Removed(_)));
-        assert!(told.insert(std::ptr::from_ref(change.item())), "told twice");
+        assert!(reported.insert(std::ptr::from_ref(change.item())), "reported twice");
         let words = change.words(&work);
         let joined = |left_out: fn(&Piece<'_>) -> bool| -> String {
             words.iter().filter(|piece| !left_out(piece)).map(|piece| piece.text()).collect()

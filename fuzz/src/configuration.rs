@@ -1,4 +1,4 @@
-//! Configuration files: settings with their places or a refusal with its place, and values that read back as shown.
+//! Configuration files: settings with their positions or a refusal with its position, and values that read back as shown.
 
 #[path = "../../crates/cli/src/config/file.rs"]
 mod file;

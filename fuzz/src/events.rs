@@ -7,8 +7,8 @@ pub fn events(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let lines: Vec<&str> = text.split('\n').collect();
     let mut events = Events::default();
-    let told: Vec<_> = lines.iter().filter_map(|line| events.line(line)).collect();
-    for event in &told {
+    let received: Vec<_> = lines.iter().filter_map(|line| events.line(line)).collect();
+    for event in &received {
         assert!(!event.name.is_empty());
         assert!(event.id.as_ref().is_none_or(|id| !id.contains('\0')));
     }
@@ -16,7 +16,7 @@ pub fn events(bytes: &[u8]) {
     events.interrupted();
     assert_eq!(events.last_id(), last.as_deref());
     assert_eq!(events.line(""), None, "nothing is left of an event that was broken off");
-    // The same lines tell the same, wherever one has begun.
+    // The same lines give the same events from any start.
     let mut again = Events::after("0");
-    assert_eq!(lines.iter().filter_map(|line| again.line(line)).count(), told.len());
+    assert_eq!(lines.iter().filter_map(|line| again.line(line)).count(), received.len());
 }

@@ -3,13 +3,13 @@
 
 use std::net::IpAddr;
 
-use dunlin_net::{Guard, ShownUrl};
+use dunlin_net::{Guard, RedactedUrl};
 use url::{Host, Url};
 
 /// Any text as an address.
 pub fn guard(bytes: &[u8]) {
     let Ok(url) = Url::parse(&String::from_utf8_lossy(bytes)) else { return };
-    let _ = ShownUrl::of(&url).to_string();
+    let _ = RedactedUrl::of(&url).to_string();
     let Ok(target) = Guard::public_internet().check_url(&url) else { return };
     assert!(matches!(url.scheme(), "http" | "https"));
     assert!(url.username().is_empty() && url.password().is_none());

@@ -1,4 +1,4 @@
-//! Headers that we read ourselves: validators, dates, `Retry-After`, `Cache-Control`. Whatever they say, time does not
+//! Headers that we read ourselves: validators, dates, `Retry-After`, `Cache-Control`. For any values, time does not
 //! run backwards.
 
 use bytes::Bytes;

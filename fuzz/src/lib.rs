@@ -1,6 +1,6 @@
 //! What must hold for any bytes, one function per parser. Each panics when it does not.
 //!
-//! The same functions run under libFuzzer (`cargo xtask fuzz`), which looks for bytes that break them, and in this
+//! The same functions run under libFuzzer (`cargo xtask fuzz`), which searches for bytes that break them, and in this
 //! package's test, which replays the corpora on any compiler. The binaries only join a function to libFuzzer.
 #![expect(clippy::missing_panics_doc, reason = "to panic is what a target does when something does not hold")]
 
@@ -80,7 +80,7 @@ macro_rules! target {
     };
 }
 
-/// Runs a target on the files named on the command line, as when an input that was found is looked into.
+/// Runs a target on the files named on the command line, for instance to investigate an input that was found.
 pub fn replay(target: fn(&[u8])) -> ExitCode {
     for path in std::env::args_os().skip(1) {
         match std::fs::read(&path) {

@@ -15,6 +15,6 @@ pub fn robots(bytes: &[u8]) {
     let stored = postcard::to_stdvec(&robots).expect("fits into memory");
     let restored: Robots = postcard::from_bytes(&stored).expect("was written just now");
     assert_eq!((restored.allows(&url), restored.crawl_delay()), (allows, robots.crawl_delay()));
-    // Who is named does not depend on how it is spelt.
+    // A product name matches in any case.
     assert_eq!(Robots::parse(text, "DUNLIN").allows(&url), allows);
 }

@@ -47,10 +47,10 @@ fn foresees(model: &Model, now: Time) {
 fn flicker(bytes: &[u8]) {
     let Some(flicker) = read::<Flicker>(bytes) else { return };
     assert!(flicker.n_fingerprints() <= MOST_FINGERPRINTS);
-    let (closely, _) = flicker.clone().look_closely(&[], &[], &Work::default());
-    assert!(closely.n_fingerprints() <= MOST_FINGERPRINTS);
+    let (after_burst, _) = flicker.clone().observe_burst(&[], &[], &Work::default());
+    assert!(after_burst.n_fingerprints() <= MOST_FINGERPRINTS);
     let (next, verdict) = flicker.observe(&[], &[]);
-    assert!(verdict.reported.is_empty() && verdict.quiet.is_empty());
+    assert!(verdict.reported.is_empty() && verdict.suppressed.is_empty());
     assert!(next.n_fingerprints() <= MOST_FINGERPRINTS);
 }
 

@@ -48,7 +48,7 @@ pub(crate) fn run(root: &Path, seconds: u64, wanted: &[&str]) -> Result<ExitCode
 }
 
 /// cargo-fuzz on the compiler that builds everything else. Instrumenting code is not stable yet; the variable lets this
-/// compiler do it all the same, so that nobody needs a second one.
+/// compiler do it all the same, so that no second one is needed.
 fn cargo_fuzz(root: &Path) -> Command {
     let mut command = Command::new(command::cargo());
     command.arg("fuzz").current_dir(root).env("RUSTC_BOOTSTRAP", "1");

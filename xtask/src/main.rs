@@ -92,7 +92,7 @@ fn workspace_root() -> Result<PathBuf> {
 mod tests {
     use super::*;
 
-    /// `ExitCode` has no equality; its debug form tells the codes apart.
+    /// `ExitCode` has no equality; its debug form distinguishes the codes.
     fn exit(args: &[&str]) -> String {
         let args: Vec<String> = args.iter().map(ToString::to_string).collect();
         format!("{:?}", run(&args).unwrap())

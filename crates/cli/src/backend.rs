@@ -1,4 +1,4 @@
-//! What commands ask, whoever answers: a running service over HTTP, or a data directory that this process opens itself.
+//! What commands need, from either backend: a running service over HTTP, or a data directory that this process opens itself.
 //! Each command is written once, against [`Backend`].
 //!
 //! Invariant: both answer with the same [`records`].
@@ -13,7 +13,7 @@ pub(crate) use reach::{Access, DirectoryArgs, ReachArgs, ask_whether_ready};
 use serde_json::Value;
 
 use self::records::{
-    BudgetRecord, ChangePage, DecisionPage, SourceRecord, SourceWish, TokenRecord, VersionRecord,
+    BudgetRecord, ChangePage, DecisionPage, SourceFields, SourceRecord, TokenRecord, VersionRecord,
 };
 use crate::config::units::Pace;
 use crate::failure::Failure;
@@ -33,27 +33,32 @@ pub(crate) struct ChangeFilter {
     pub(crate) limit: u32,
 }
 
-/// Whoever answers.
+/// A backend.
 pub(crate) trait Backend {
     /// Every source that fits, by number.
     fn sources(&self, filter: &SourceFilter) -> Result<Vec<SourceRecord>, Failure>;
     fn source(&self, id: i64) -> Result<SourceRecord, Failure>;
-    fn add(&self, wish: &SourceWish) -> Result<SourceRecord, Failure>;
-    /// Adds many, each by itself: what came of each, in the same order.
-    fn add_many(&self, wishes: &[SourceWish]) -> Result<Vec<Result<(), Failure>>, Failure>;
-    fn edit(&self, id: i64, wish: &SourceWish) -> Result<SourceRecord, Failure>;
+    fn add(&self, fields: &SourceFields) -> Result<SourceRecord, Failure>;
+    /// Adds many, each by itself; returns the results in the same order.
+    fn add_many(&self, all_fields: &[SourceFields]) -> Result<Vec<Result<(), Failure>>, Failure>;
+    fn edit(&self, id: i64, fields: &SourceFields) -> Result<SourceRecord, Failure>;
     fn remove(&self, id: i64) -> Result<(), Failure>;
     fn probe(&self, id: i64) -> Result<(), Failure>;
     fn changes(&self, filter: ChangeFilter) -> Result<ChangePage, Failure>;
     /// So many of the newest changes, in the order of their cursors.
     fn last_changes(&self, source: Option<i64>, n_last: u32) -> Result<ChangePage, Failure>;
-    /// Tells changes as they come, after a place or from now on, until `tell` has had enough.
-    fn follow(&self, after: Option<i64>, source: Option<i64>, tell: &mut Telling<'_>) -> Result<(), Failure>;
+    /// Passes changes on as they come, after a position or from now on, until `sink` returns an error.
+    fn follow(
+        &self,
+        after: Option<i64>,
+        source: Option<i64>,
+        sink: &mut ChangeSink<'_>,
+    ) -> Result<(), Failure>;
     /// The newest versions of a source, newest first.
     fn versions(&self, source: i64, limit: u32) -> Result<Vec<VersionRecord>, Failure>;
     fn version(&self, id: i64) -> Result<VersionRecord, Failure>;
     fn content(&self, id: i64) -> Result<Vec<u8>, Failure>;
-    /// The forecast and what follows from it, as the API tells it.
+    /// The forecast and what follows from it, as the API sends it.
     fn explain(&self, id: i64) -> Result<Value, Failure>;
     fn budget(&self) -> Result<BudgetRecord, Failure>;
     fn set_budget(&self, pace: Pace) -> Result<(), Failure>;
@@ -64,10 +69,10 @@ pub(crate) trait Backend {
     /// So many of the newest decisions, in the same order.
     fn last_decisions(&self, source: Option<i64>, n_last: u32) -> Result<DecisionPage, Failure>;
     fn tokens(&self) -> Result<Vec<TokenRecord>, Failure>;
-    /// The new token, which cannot be asked for again.
+    /// The new token, which cannot be shown again.
     fn create_token(&self, name: &str) -> Result<String, Failure>;
     fn revoke_token(&self, name: &str) -> Result<(), Failure>;
-    /// Whether anything is looked at, or only what was captured before can be read.
+    /// Whether anything is probed, or only what was captured before can be read.
     fn liveness(&self) -> Liveness;
 }
 
@@ -79,23 +84,23 @@ pub(crate) enum Liveness {
 }
 
 impl Liveness {
-    /// Tells a person who might wait that nothing will come.
+    /// Notes, for a user who might wait, that nothing will come.
     pub(crate) fn mention(self) {
         if self == Self::NoService {
             crate::note(
-                "no service runs in this data directory, so nothing is looked at (start it with `dunlin serve`)",
+                "no service runs in this data directory, so nothing is probed (start it with `dunlin serve`)",
             );
         }
     }
 }
 
-/// Tells a person who follows changes that some will not come.
+/// Notes, for a user who follows changes, that some will not come.
 fn mention_gap() {
-    crate::note("some changes were removed before they could be told here");
+    crate::note("some changes were removed before they could be shown here");
 }
 
-/// Is told each change; an error ends the telling.
-pub(crate) type Telling<'t> = dyn FnMut(&records::ChangeRecord) -> Result<(), Failure> + 't;
+/// Receives each change; an error ends the stream.
+pub(crate) type ChangeSink<'t> = dyn FnMut(&records::ChangeRecord) -> Result<(), Failure> + 't;
 
 /// The source that a person means: a number, or an address.
 pub(crate) fn find_source(backend: &dyn Backend, which: &str) -> Result<SourceRecord, Failure> {

@@ -1,4 +1,4 @@
-//! `dunlin bound`: what no schedule can exceed, whoever makes it.
+//! `dunlin bound`: what no schedule can exceed.
 
 use std::num::NonZeroU32;
 use std::time::{Duration, Instant};

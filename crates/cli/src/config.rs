@@ -36,7 +36,7 @@ pub(crate) const FILE: &str = "dunlin.toml";
 pub(crate) struct Config {
     pub(crate) data: PathBuf,
     pub(crate) listen: SocketAddr,
-    /// Names under which the service may be asked.
+    /// Names under which the service may be reached.
     pub(crate) host_names: Vec<String>,
     /// Probes in all.
     pub(crate) budget: units::Pace,
@@ -63,9 +63,9 @@ pub(crate) struct Config {
     pub(crate) memory: u64,
     pub(crate) max_redirects: usize,
     pub(crate) in_flight: usize,
-    /// How long it may take to read what one probe brought.
+    /// How long the reading of one probe's content may take.
     pub(crate) reading: Duration,
-    /// How long stopping waits for looks under way.
+    /// How long stopping waits for active probes.
     pub(crate) stop_within: Duration,
     pub(crate) recall_bytes: usize,
     /// Connections to the API at one time; not to be set by users.
@@ -78,7 +78,7 @@ pub(crate) struct Config {
     pub(crate) assumed_rate: units::Pace,
 }
 
-/// How looks are decided on.
+/// How probes are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Strategy {
     Learned,
@@ -86,7 +86,7 @@ pub(crate) enum Strategy {
     Cam,
 }
 
-/// Whether robots.txt is heeded.
+/// Whether robots.txt is obeyed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Robots {
     Heed,

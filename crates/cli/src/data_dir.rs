@@ -77,7 +77,7 @@ impl Service {
     }
 }
 
-/// Tells commands about a running service for as long as it lives.
+/// Announces a running service to commands for as long as it lives.
 #[derive(Debug)]
 pub(crate) struct Announced {
     directory: PathBuf,
@@ -101,7 +101,7 @@ impl Announced {
 impl Drop for Announced {
     /// The token stays for the next start; without a service it opens nothing.
     fn drop(&mut self) {
-        // What stays behind is ignored by whoever finds no lock.
+        // A file that stays behind is ignored where the lock is not held.
         let _ = fs::remove_file(self.directory.join(SERVICE));
     }
 }

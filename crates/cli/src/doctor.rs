@@ -1,4 +1,4 @@
-//! `dunlin doctor`: is everything as it should be, and what to try where it is not? Looks, and changes nothing.
+//! `dunlin doctor`: is everything as it should be, and what to try where it is not? Reads only, and changes nothing.
 
 mod checks;
 

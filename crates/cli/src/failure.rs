@@ -13,9 +13,9 @@ pub(crate) enum Failure {
     Input(String),
     /// Disk, permissions.
     Environment(String),
-    /// Whoever read our output has had enough.
+    /// The reader of our output has closed it.
     ClosedPipe,
-    /// As much was done as was asked for.
+    /// The requested number was reached.
     Enough,
 }
 

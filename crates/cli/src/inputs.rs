@@ -1,4 +1,4 @@
-//! From flags to what a simulation needs: files opened, read and checked, warnings told once.
+//! From flags to what a simulation needs: files opened, read and checked, warnings printed once.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use dunlin_sched::value::ValueModel;
 use crate::args::{IntervalsArgs, MOST_CHRONONS, TraceArgs};
 use crate::failure::Failure;
 
-/// Tells the user what was odd but not wrong.
+/// Prints what was odd but not wrong.
 pub(crate) fn warn(warnings: &[String]) {
     for warning in warnings {
         eprintln!("warning: {warning}");
@@ -21,12 +21,12 @@ pub(crate) fn check_standard_input<'a>(
     paths: impl Iterator<Item = Option<&'a PathBuf>>,
 ) -> Result<(), Failure> {
     if paths.flatten().filter(|path| path.as_os_str() == "-").count() > 1 {
-        return Err(Failure::input("standard input (-) is asked for twice (name a file for one of them)"));
+        return Err(Failure::input("standard input (-) is given twice (name a file for one of them)"));
     }
     Ok(())
 }
 
-/// The budget from whichever flag was given.
+/// The budget from the flag that was given.
 pub(crate) fn budget(
     constant: Option<&Budget>,
     file: Option<&Path>,

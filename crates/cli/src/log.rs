@@ -1,5 +1,5 @@
 //! The log on standard error, in which nothing that came from outside can do harm on a terminal. What is logged is the
-//! business of those who log.
+//! business of the code that logs.
 
 use std::io::{self, Write};
 

@@ -35,7 +35,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::failure::Failure;
-use crate::watching::edit::Deed;
+use crate::watching::edit::Action;
 use crate::watching::{
     add, budget, changes, diff, edit, explain, export, import, journal, show, sources, tail, token,
 };
@@ -60,7 +60,7 @@ enum Command {
     Add(add::Add),
     /// Watch many addresses, from a list or OPML
     Import(import::Import),
-    /// List what is watched, and how it fares
+    /// List what is watched, and its health
     Sources(sources::Sources),
     /// Change how a source is read or what it is worth
     Edit(edit::Edit),
@@ -70,17 +70,17 @@ enum Command {
     Resume(edit::Several),
     /// Forget sources and everything captured from them
     Remove(edit::Several),
-    /// Look at sources ahead of others, as soon as their hosts allow
+    /// Probe sources ahead of others, as soon as their hosts allow
     Probe(edit::Several),
     /// List what changed, by cursor
     Changes(changes::Changes),
     /// Show changes as they are caught
     Tail(tail::Tail),
-    /// Show what a source said, in one version or the newest
+    /// Show the content of a source, in one version or the newest
     Show(show::Show),
     /// Compare two versions word by word
     Diff(diff::Diff),
-    /// Say what is expected of a source, when it is looked at next, and why then
+    /// Say what is expected of a source, when it is probed next, and why then
     Explain(explain::Explain),
     /// Show the probe budget and how it is spent, or set it
     Budget(budget::Budget),
@@ -93,7 +93,7 @@ enum Command {
     /// Make, list and revoke tokens for the API
     #[command(subcommand)]
     Token(token::Token),
-    /// Look at the configuration of the service
+    /// Check the configuration of the service
     #[command(subcommand)]
     Config(config::check::ConfigCommand),
     /// Check that everything is as it should be, and say what to try where it is not
@@ -104,10 +104,10 @@ enum Command {
     /// Run scheduling policies on needs, on a trace, or on made-up workloads
     #[command(subcommand)]
     Simulate(simulate::Simulate),
-    /// Score a schedule, whoever made it; a broken budget is exit code 1
+    /// Score a schedule from any source; a broken budget is exit code 1
     #[command(subcommand)]
     Score(score::Score),
-    /// Plan beforehand when to look, and measure the plan
+    /// Plan beforehand when to probe, and measure the plan
     #[command(subcommand)]
     Plan(plan::Plan),
     /// Bound what any schedule can capture, with everything known beforehand
@@ -129,10 +129,10 @@ impl Command {
             Self::Import(command) => command.run(),
             Self::Sources(command) => command.run(),
             Self::Edit(command) => command.run(),
-            Self::Pause(command) => command.run(Deed::Pause),
-            Self::Resume(command) => command.run(Deed::Resume),
-            Self::Remove(command) => command.run(Deed::Remove),
-            Self::Probe(command) => command.run(Deed::Probe),
+            Self::Pause(command) => command.run(Action::Pause),
+            Self::Resume(command) => command.run(Action::Resume),
+            Self::Remove(command) => command.run(Action::Remove),
+            Self::Probe(command) => command.run(Action::Probe),
             Self::Changes(command) => command.run(),
             Self::Tail(command) => command.run(),
             Self::Show(command) => command.run(),
@@ -157,7 +157,7 @@ impl Command {
     }
 }
 
-/// Tells a person something that is not the answer: on standard error, so that the answer can be piped.
+/// Prints a note for people on standard error, so that the answer can be piped.
 fn note(text: &str) {
     eprintln!("{}", terminal::harmless(text));
 }
@@ -172,7 +172,7 @@ fn main() -> ExitCode {
     match cli.command.run() {
         Ok(()) | Err(Failure::ClosedPipe | Failure::Enough) => ExitCode::SUCCESS,
         Err(failure) => {
-            // It may quote what a site or a server said.
+            // It may quote a site or a server.
             eprintln!("error: {}", terminal::harmless(&failure.to_string()));
             failure.exit_code()
         }

@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn people_are_told_how_long_ago() {
+    fn relative_times_are_for_people() {
         let now = Time::from_seconds(1_000_000);
         let told = |seconds: i64| relative(Time::from_seconds(1_000_000 + seconds), now);
         assert_eq!([told(0), told(-5), told(-600)], ["now", "5 s ago", "10 min ago"]);

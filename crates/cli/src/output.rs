@@ -1,5 +1,5 @@
 //! How results are shown: aligned tables for people, exactly one JSON object for programs, and progress on
-//! standard error for whoever waits.
+//! standard error for the user.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -141,7 +141,7 @@ pub(crate) struct IntervalsReport {
     pub(crate) guarantee: Option<GuaranteeReport>,
 }
 
-/// How good a plan is, where its planner can tell.
+/// How good a plan is, where its planner knows.
 #[derive(Debug, Serialize)]
 pub(crate) struct GuaranteeReport {
     bound: f64,

@@ -1,4 +1,4 @@
-//! `dunlin plan`: when to look, decided beforehand from what happened in the past.
+//! `dunlin plan`: when to probe, decided beforehand from what happened in the past.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;

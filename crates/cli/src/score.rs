@@ -111,7 +111,7 @@ impl ScoreIntervals {
 pub(crate) struct ScoreTrace {
     #[command(flatten)]
     input: TraceArgs,
-    /// What the policy was told, when it knew sources that the trace does not have
+    /// What the policy knew, when it knew sources that the trace does not have
     #[arg(long, value_name = "FILE")]
     probabilities: Option<PathBuf>,
     #[command(flatten)]
@@ -124,8 +124,8 @@ impl ScoreTrace {
         inputs::check_standard_input(paths.into_iter().chain(self.common.paths()))?;
         let mut trace = Trace::read(&self.input)?;
         if let Some(path) = &self.probabilities {
-            let told = ProbabilitiesFile::open(path, trace.epoch.chronons)?;
-            trace.file = trace.file.with_sources(&told.sources);
+            let file = ProbabilitiesFile::open(path, trace.epoch.chronons)?;
+            trace.file = trace.file.with_sources(&file.sources);
         }
         let (chronons, names) = (trace.epoch.chronons, &trace.file.sources);
         let budget = self.common.budget(chronons)?;

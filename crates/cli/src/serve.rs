@@ -1,6 +1,6 @@
 //! `dunlin serve`: the engine and the API in one process, from start to an orderly end. Decides nothing about probes.
 //!
-//! Invariant: whatever ends the service, what it has told is in the store; an orderly end leaves no files that say it
+//! Invariant: however the service ends, what it has announced is in the store; an orderly end leaves no files that say it
 //! is running.
 
 mod banner;
@@ -51,7 +51,7 @@ pub(crate) struct Serve {
     demo: bool,
 }
 
-/// What commands are told about the service.
+/// What commands need to find the service.
 struct Announcing<'c> {
     config: &'c Config,
     address: SocketAddr,
@@ -71,13 +71,13 @@ impl Serve {
         log::start(self.log_format, effective.config.log);
         let lowered = descriptors::make_room(&mut effective.config, descriptors::raised());
         for warning in lowered.into_iter().chain(exposed(effective.config.listen)) {
-            self.tell(&format!("warning: {warning}"));
+            self.notify(&format!("warning: {warning}"));
         }
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Failure::Environment(format!("cannot start: {error}")))?;
         let path = temporary.as_ref().map(|directory| directory.path().to_owned());
         let ended = runtime.block_on(self.serve(effective, path));
-        // What still runs on other threads has been given up: nobody waits for it, and it ends with the process.
+        // Work that still runs on other threads has been abandoned, and ends with the process.
         runtime.shutdown_background();
         ended
     }
@@ -91,7 +91,7 @@ impl Serve {
         flags
     }
 
-    /// A demonstration leaves nothing behind, unless it is told where to.
+    /// A demonstration leaves nothing behind, unless it gets a data directory.
     fn temporary_directory(&self, effective: &Effective) -> Result<Option<tempfile::TempDir>, Failure> {
         if !self.demo || effective.origin("data") != Origin::Default {
             return Ok(None);
@@ -105,7 +105,7 @@ impl Serve {
         // Before anything is opened or made: a port that is taken leaves nothing behind.
         let bound = Server::bind(effective.config.listen).await?;
         let store = open(effective.config.data.clone()).await?;
-        self.heed_stored_budget(&store, &effective).await?;
+        self.apply_stored_budget(&store, &effective).await?;
         let mut config = effective.config;
         let demo = if self.demo { Some(Demo::start(&store, &mut config).await?) } else { None };
         let token = local_token(&store, &config.data).await?;
@@ -141,30 +141,30 @@ impl Serve {
         let Announcing { config, address, token } = announcing;
         let announced = announce(&config.data, address, token).await?;
         banner::print(self.log_format, handle, config, address, demo).await?;
-        let telling = async {
+        let printing = async {
             match demo {
-                Some(_) => demo::tell(handle.clone()).await,
+                Some(_) => demo::print_changes(handle.clone()).await,
                 None => std::future::pending().await,
             }
         };
         let ended = tokio::select! {
             () = stop.asked() => Ok(()),
-            told = telling => told,
+            ended = printing => ended,
             () = gone(handle) => Err(Failure::Environment(
                 "the engine has ended by itself (the log says why; start the service again)".to_owned(),
             )),
         };
         tracing::info!("stopping");
         drop(announced);
-        let n_under_way = handle.figures().in_flight;
-        if n_under_way > 0 {
-            self.tell(&format!("waiting for {n_under_way} looks under way; Ctrl-C again abandons them"));
+        let n_active = handle.figures().in_flight;
+        if n_active > 0 {
+            self.notify(&format!("waiting for {n_active} active probes; Ctrl-C again abandons them"));
         }
         ended
     }
 
-    /// Tells whoever started the service, in the form in which it writes its log.
-    fn tell(&self, text: &str) {
+    /// Prints a message, in the format of the log.
+    fn notify(&self, text: &str) {
         match self.log_format {
             LogFormat::Text => crate::note(text),
             LogFormat::Json => tracing::warn!("{text}"),
@@ -172,13 +172,17 @@ impl Serve {
     }
 
     /// A flag is the newest word on the budget, and ends what was stored before it; else the stored one counts.
-    async fn heed_stored_budget(&self, store: &Arc<dyn Store>, effective: &Effective) -> Result<(), Failure> {
+    async fn apply_stored_budget(
+        &self,
+        store: &Arc<dyn Store>,
+        effective: &Effective,
+    ) -> Result<(), Failure> {
         let (reading, forgetting) = (Arc::clone(store), Arc::clone(store));
         let Some(stored) = on_thread(move || in_store(&*reading)).await? else {
             return Ok(());
         };
         if let Some(text) = effective.about_stored_budget(stored) {
-            self.tell(&text);
+            self.notify(&text);
         }
         if matches!(effective.origin("budget"), Origin::Flag(_)) {
             on_thread(move || {
@@ -202,7 +206,7 @@ fn exposed(listen: SocketAddr) -> Option<String> {
     })
 }
 
-/// Waits until the engine is no more. It tells nobody, but nothing is told after it either.
+/// Waits until the engine has ended. It sends no event, but its channel of changes closes.
 async fn gone(handle: &Handle) {
     let mut newest = handle.newest_cursor();
     while newest.changed().await.is_ok() {}

@@ -47,7 +47,7 @@ impl Simulate {
     }
 }
 
-/// What both kinds of simulation are told.
+/// Arguments of both kinds of simulation.
 #[derive(Debug, Args)]
 struct Common {
     #[command(flatten)]
@@ -55,7 +55,7 @@ struct Common {
     /// Needs that have been begun come first (s-edf, mrsf, m-edf)
     #[arg(long)]
     non_preemptive: bool,
-    /// Seed of whatever is drawn at random
+    /// Seed of all random numbers
     #[arg(long, value_name = "S", default_value_t = 0)]
     seed: u64,
     /// Write what was probed: chronon,resource; - is standard output
@@ -149,7 +149,7 @@ enum Knowledge {
     Learned,
 }
 
-/// Which rhythms a learning policy looks for.
+/// Which rhythms a learning policy learns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Rhythms {
     None,

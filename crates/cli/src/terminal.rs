@@ -1,4 +1,4 @@
-//! Colours on terminals, and nothing but text elsewhere. `NO_COLOR` is heeded.
+//! Colours on terminals, and nothing but text elsewhere. `NO_COLOR` is respected.
 
 use std::fmt::Write as _;
 use std::io::IsTerminal;

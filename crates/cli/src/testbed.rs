@@ -26,7 +26,7 @@ pub(crate) struct Testbed {
     /// The second of the trace at which the site starts [default: that of the first update]
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     from: Option<i64>,
-    /// Begin anew after the last update
+    /// Start again after the last update
     #[arg(long)]
     repeat: bool,
     /// How many of the latest updates a feed holds

@@ -1,4 +1,4 @@
-//! `dunlin store`: looking after the database of a data directory: is it sound, a copy of it, less of it. What is
+//! `dunlin store`: maintenance of the database of a data directory: is it sound, a copy of it, less of it. What is
 //! removed is what the retention settings say.
 
 use std::path::PathBuf;
@@ -54,7 +54,7 @@ impl StoreCommand {
             Self::Prune(Prune { trust_clock, directory }) => {
                 let config = directory.configuration()?.config;
                 let (store, now) = (SqliteStore::open(&config.data)?, moments::now());
-                let doubt = Ages::read(&store)?.reckon(now, Duration::ZERO).doubt;
+                let doubt = Ages::read(&store)?.believed_time(now, Duration::ZERO).doubt;
                 if let Some(ahead) = doubt.filter(|_| !trust_clock) {
                     let days = ahead.as_secs() / 86_400;
                     return Err(Failure::No(format!(

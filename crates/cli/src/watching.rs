@@ -1,4 +1,4 @@
-//! The commands that work on what is watched: sources, their changes and versions, and why they are looked at when.
+//! The commands that work on what is watched: sources, their changes and versions, and why they are probed when.
 //! Each is arguments in, a call of the backend, a table or JSON out.
 
 pub(crate) mod add;
@@ -15,10 +15,10 @@ pub(crate) mod sources;
 pub(crate) mod tail;
 pub(crate) mod token;
 
-/// How many of the newest people see who ask for nothing else.
+/// How many of the newest are listed by default.
 const USUAL_LAST: u32 = 50;
 
-/// How many of the newest to list: as many as were asked for, or a few for people; programs, and who says where to
+/// How many of the newest to list: as many as requested, or a few for people; programs, and users who say where to
 /// begin, get the list in its order.
 fn newest_only(last: Option<u32>, order: Order) -> Option<u32> {
     last.or((order == Order::NewestEnd).then_some(USUAL_LAST))
@@ -32,7 +32,7 @@ enum Order {
 }
 
 impl Order {
-    /// Whoever gives one of `choices` wants the list from a place on.
+    /// A user who gives one of `choices` wants the list from a position on.
     fn of(choices: &[bool]) -> Self {
         if choices.contains(&true) { Self::FromBeginning } else { Self::NewestEnd }
     }

@@ -1,5 +1,5 @@
-//! From which time on things are too old to be kept. A clock that is suddenly far ahead is not believed at once: by it, all
-//! that is stored would be too old. Reads no clock.
+//! When stored data is too old to be kept. A clock that is suddenly far ahead is not believed at once: by it, everything
+//! stored would be too old. Reads no clock.
 //!
 //! Invariant: however far ahead a clock is, and however often the service is started with it, things go at most
 //! [`BELIEVED`] too early, until the service has run for [`PROVEN`] with that clock.
@@ -11,7 +11,7 @@ use dunlin_store::{Pruned, Store};
 
 use crate::{Error, Keep};
 
-/// So far ahead of what was to be expected a clock is believed: a service may have been off for that long.
+/// A clock that is this far ahead of what was expected is believed: a service may have been off for that long.
 pub const BELIEVED: Duration = Duration::from_hours(7 * 24);
 /// A clock that is further ahead is believed after the service has run with it for this long.
 pub const PROVEN: Duration = Duration::from_hours(24);
@@ -28,9 +28,9 @@ pub struct Ages {
     doubted: Option<Duration>,
 }
 
-/// A time from which ages are reckoned.
+/// The time from which ages are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Reckoned {
+pub struct BelievedTime {
     /// The time.
     pub now: Time,
     /// By how much the clock is ahead of it, if it is not believed.
@@ -48,19 +48,19 @@ impl Ages {
         Ok(Self { believed: believed.map(|time| (time, Duration::ZERO)), doubted: None })
     }
 
-    /// The time to reckon from when the clock says `now` and this run has lasted for `run_for`.
-    pub fn reckon(&mut self, now: Time, run_for: Duration) -> Reckoned {
+    /// The time to compute ages from when the clock says `now` and this run has lasted for `run_for`.
+    pub fn believed_time(&mut self, now: Time, run_for: Duration) -> BelievedTime {
         let expected = self.believed.map(|(time, then)| time.plus(run_for.saturating_sub(then)));
         if let Some(expected) = expected.filter(|expected| now > expected.plus(BELIEVED)) {
             let since = *self.doubted.get_or_insert(run_for);
             if run_for.saturating_sub(since) < PROVEN {
-                return Reckoned { now: expected, doubt: Some(now.since(expected)) };
+                return BelievedTime { now: expected, doubt: Some(now.since(expected)) };
             }
         }
         self.doubted = None;
         // A clock that is behind proves nothing about later times.
         self.believed = Some((self.believed.map_or(now, |(time, _)| time.max(now)), run_for));
-        Reckoned { now, doubt: None }
+        BelievedTime { now, doubt: None }
     }
 
     /// Removes what is too old for `keep`, and stores how far the clock is believed.
@@ -70,12 +70,12 @@ impl Ages {
         keep: Keep,
         now: Time,
         run_for: Duration,
-    ) -> Result<(Pruned, Reckoned), Error> {
-        let reckoned = self.reckon(now, run_for);
-        let pruned = store.prune(keep.at(reckoned.now))?;
-        let believed = self.believed.map_or(reckoned.now, |(time, _)| time.max(reckoned.now));
+    ) -> Result<(Pruned, BelievedTime), Error> {
+        let estimate = self.believed_time(now, run_for);
+        let pruned = store.prune(keep.at(estimate.now))?;
+        let believed = self.believed.map_or(estimate.now, |(time, _)| time.max(estimate.now));
         store.set_setting(SETTING, Some(believed.micros().to_string()))?;
-        Ok((pruned, reckoned))
+        Ok((pruned, estimate))
     }
 }
 
@@ -111,16 +111,16 @@ mod tests {
             let mut ages = Ages::read(&store).unwrap();
             let ahead = began().plus(TEN_YEARS + HOUR * start);
             assert_eq!(n_pruned(&mut ages, &store, ahead, Duration::ZERO), 0);
-            let (_, reckoned) = ages.prune(&store, Keep::default(), ahead.plus(HOUR), HOUR).unwrap();
-            assert!(reckoned.doubt.unwrap() > Duration::from_hours(9 * 365 * 24), "{reckoned:?}");
-            // What is written meanwhile has the time of that clock.
+            let (_, believed) = ages.prune(&store, Keep::default(), ahead.plus(HOUR), HOUR).unwrap();
+            assert!(believed.doubt.unwrap() > Duration::from_hours(9 * 365 * 24), "{believed:?}");
+            // What is written in between has the time of that clock.
             let at = ahead.plus(HOUR);
             let late = NewDecision { at, source: None, reason: "".into(), figures: Vec::new() };
             store.append_decisions(&[late]).unwrap();
         }
         let mut ages = Ages::read(&store).unwrap();
         let right = began().plus(HOUR * 31);
-        assert_eq!(ages.reckon(right, Duration::ZERO), Reckoned { now: right, doubt: None });
+        assert_eq!(ages.believed_time(right, Duration::ZERO), BelievedTime { now: right, doubt: None });
     }
 
     #[test]
@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(n_pruned(&mut ages, &store, back.plus(HOUR * 23), HOUR * 23), 0);
         assert_eq!(n_pruned(&mut ages, &store, back.plus(PROVEN), PROVEN), 1);
         let mut again = Ages::read(&store).unwrap();
-        assert_eq!(again.reckon(back.plus(PROVEN), Duration::ZERO).doubt, None);
+        assert_eq!(again.believed_time(back.plus(PROVEN), Duration::ZERO).doubt, None);
     }
 
     #[test]
@@ -141,13 +141,13 @@ mod tests {
         let mut ages = Ages::read(&store).unwrap();
         let mut now = began().plus(BELIEVED);
         for hours in 0..24 * 40 {
-            assert_eq!(ages.reckon(now, HOUR * hours), Reckoned { now, doubt: None });
+            assert_eq!(ages.believed_time(now, HOUR * hours), BelievedTime { now, doubt: None });
             now = now.plus(HOUR);
         }
         assert_eq!(n_pruned(&mut ages, &store, now, HOUR * 24 * 40), 1);
         // A clock that is behind for a while, as one without a battery at its start, changes nothing about that.
         let mut ages = Ages::read(&store).unwrap();
-        assert_eq!(ages.reckon(Time::from_seconds(0), Duration::ZERO).doubt, None);
-        assert_eq!(ages.reckon(now.plus(HOUR), HOUR).doubt, None);
+        assert_eq!(ages.believed_time(Time::from_seconds(0), Duration::ZERO).doubt, None);
+        assert_eq!(ages.believed_time(now.plus(HOUR), HOUR).doubt, None);
     }
 }

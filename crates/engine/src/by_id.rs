@@ -1,5 +1,5 @@
-//! Maps by numbers that the program itself has given out. Nobody outside can choose these, so they need no hash that
-//! withstands being chosen; std's does, and looking a probe up several times is a tenth of what control does about it.
+//! Maps by numbers that the program itself assigns. An attacker cannot choose these, so they need no hash that resists
+//! collisions; std's does, and the lookups of a probe would take a tenth of control's time for it.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -30,7 +30,7 @@ impl Hasher for IdHasher {
     }
 
     fn finish(&self) -> u64 {
-        // The upper half is the better mixed one, and the map chooses places by the lower.
+        // The upper half is mixed better, and the map picks buckets by the lower.
         self.0 ^ (self.0 >> 32)
     }
 }
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_in_a_row_fall_into_different_places() {
+    fn numbers_in_a_row_fall_into_different_buckets() {
         let first = 0x1234_5678_9abc_def0_u64;
         let probes =
             (0..4096).map(|n| BuildHasherDefault::<IdHasher>::new().hash_one(ProbeId(first.wrapping_add(n))));
@@ -53,7 +53,7 @@ mod tests {
         for hashes in [probes.collect::<Vec<_>>(), sources.collect()] {
             let low: BTreeSet<u64> = hashes.iter().map(|hash| hash & 4095).collect();
             let high: BTreeSet<u64> = hashes.iter().map(|hash| hash >> 57).collect();
-            // As many as of numbers drawn at random: 1 - 1/e of all places.
+            // As many as for random numbers: 1 - 1/e of all buckets.
             assert!(low.len() > 2400, "{}", low.len());
             assert_eq!(high.len(), 128);
         }

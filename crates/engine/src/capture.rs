@@ -1,8 +1,8 @@
-//! What a probe brought: from what was remembered and what was fetched to what to store and what to learn. A function;
-//! it fetches nothing, decides no times, and leaves politeness and forecasts to [`crate::control`].
+//! The result of a probe: a function from what was remembered and fetched to what to store and what to learn. It fetches
+//! nothing, decides no times, and leaves politeness and forecasts to [`crate::control`].
 //!
 //! The order: an answer without content is a failure; content that is the same byte for byte is no change; the first
-//! content is what later looks are compared with, and nobody is told of it; other content is read and compared.
+//! content is the baseline of later probes, and no change is reported for it; other content is read and compared.
 
 mod detail;
 mod failure;
@@ -22,106 +22,106 @@ use dunlin_sched::model::Seen;
 use dunlin_store::{Capture, ContentHash, Health, Outcome, ProbeId, SourceId};
 use url::Url;
 
-use crate::memory::{LookNote, flicker_note};
+use crate::memory::{ProbeNote, flicker_note};
 use crate::recipe::Target;
 use crate::{Error, Settings};
 
-/// A probe that is to be made.
+/// A probe to make.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Errand {
-    /// Under this number.
+pub struct ProbeTask {
+    /// Its id.
     pub probe: ProbeId,
-    /// Of which source.
+    /// The source.
     pub source: SourceId,
-    /// Where it is, as far as control knows.
+    /// The source's address, as control knows it.
     pub url: Arc<Url>,
-    /// When it was last looked at with success.
-    pub last_look: Option<Time>,
+    /// When it was last probed successfully.
+    pub last_probe: Option<Time>,
 }
 
-/// A probe that is about to be made, with what its outcome will be compared with.
+/// A probe that is ready to be fetched, with what its result will be compared with.
 #[derive(Debug, Clone)]
-pub struct Job {
+pub struct PreparedProbe {
     /// Which source.
     pub source: SourceId,
     /// Which probe.
     pub probe: ProbeId,
     /// Where it is and how to read it.
     pub target: Target,
-    /// What the last look left.
-    pub look: LookNote,
-    /// What is known of its flicker.
+    /// What the last probe left.
+    pub note: ProbeNote,
+    /// What is known about its flicker.
     pub flicker: Flicker,
-    /// How soon a look must follow another one to count as close.
+    /// How soon a probe must follow another one to belong to a burst.
     pub close: Duration,
 }
 
-/// Looks that follow each other within this time are close, if the settings let them follow that soon.
+/// Probes within this time of each other form a burst, if the settings allow them that soon.
 const CLOSE: Duration = Duration::from_secs(15);
 
-impl Job {
-    /// A probe of a source, with what is stored of the look before and of its flicker.
+impl PreparedProbe {
+    /// A probe of a source, with the stored note of the last probe and the stored flicker.
     pub fn new(
-        errand: &Errand,
+        task: &ProbeTask,
         target: Target,
-        mut look: LookNote,
+        mut note: ProbeNote,
         flicker: Flicker,
         settings: &Settings,
     ) -> Self {
         let close = CLOSE.max((settings.politeness.gap + settings.chronon) * 2);
-        // Most looks leave no note. Close looks that follow a change count from the look before it, which is noted.
-        if look.confirming.is_none() {
-            look.last_look = errand.last_look.or(look.last_look);
+        // Most probes leave no note. A burst after a change counts from the probe before the change, which is noted.
+        if note.confirming.is_none() {
+            note.last_probe = task.last_probe.or(note.last_probe);
         }
-        Self { source: errand.source, probe: errand.probe, target, look, flicker, close }
+        Self { source: task.source, probe: task.probe, target, note, flicker, close }
     }
 
     /// What to ask the server for.
     pub fn request(&self) -> Result<Request, Error> {
         let request = self.target.request()?;
-        // Without something to compare with, "not changed" would be an answer without content.
-        let is_first = !self.look.has_baseline();
-        Ok(if is_first { request } else { request.unless(self.look.validators.clone()) })
+        // Without a baseline, "not changed" would be an answer without content.
+        let is_first = !self.note.has_baseline();
+        Ok(if is_first { request } else { request.unless(self.note.validators.clone()) })
     }
 }
 
-/// What came of a probe.
+/// The result of a probe.
 #[derive(Debug, Clone)]
-pub struct Taken {
-    /// What to store, without politeness, forecast, state and the note of the look: control adds those.
+pub struct ProbeResult {
+    /// What to store, without politeness, forecast, state and the probe's note: control adds those.
     pub capture: Capture,
-    /// What the place that was asked may make of it.
-    pub courtesy: politeness::Outcome,
-    /// What it showed.
-    pub finding: Finding,
-    /// What to leave for the next look.
-    pub look: LookNote,
-    /// Whether the stored note says the same already, but for the time.
+    /// What it means for politeness towards the host.
+    pub politeness_outcome: politeness::Outcome,
+    /// What the probe showed.
+    pub outcome: ProbeOutcome,
+    /// What to leave for the next probe.
+    pub note: ProbeNote,
+    /// Whether the stored note is already the same, except for the time.
     pub is_noted: bool,
-    /// How the source fares, and the reason; without one, what was said of how it could be read still holds. `None` leaves
-    /// its state.
+    /// The health of the source, and the reason; without one, an earlier reason about reading still holds. `None` leaves its
+    /// state.
     pub health: Option<(Health, Option<String>)>,
     /// Bytes of the body.
     pub n_bytes: u64,
-    /// Everything that was asked, in order, where the source redirects; else nothing.
-    pub way: Vec<Url>,
+    /// All fetched URLs, in order, where the source redirects; empty otherwise.
+    pub redirect_chain: Vec<Url>,
 }
 
 /// What a probe showed.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Finding {
-    /// The source was seen.
-    Seen {
+pub enum ProbeOutcome {
+    /// The source was observed.
+    Observed {
         /// What a forecast can learn from it.
         seen: Seen,
-        /// Whether a second look soon would show what flickers.
+        /// Whether a second probe soon would show what flickers.
         follow_up: FollowUp,
     },
     /// It was not.
     Failed(Failure),
 }
 
-/// Whether a second look soon is wanted.
+/// Whether a second probe should follow soon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FollowUp {
     /// As soon as the host allows.
@@ -134,12 +134,12 @@ pub enum FollowUp {
 #[derive(Debug)]
 pub enum Step<'f> {
     /// All is known already.
-    Done(Box<Taken>),
+    Done(Box<ProbeResult>),
     /// Its content is other than the last one: give it to [`read`], with what was there before.
     Read(&'f Fetched),
 }
 
-/// What is known of a body before it is hashed.
+/// What is known about a body before it is hashed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Body {
     /// It is the last one again.
@@ -148,100 +148,115 @@ pub enum Body {
     Any,
 }
 
-/// Judges an answer that came at `at` as far as that goes without reading it.
+/// Judges an answer that came at `at` as far as possible without reading it.
 pub fn first_step<'f>(
-    job: &Job,
+    prepared: &PreparedProbe,
     answer: &'f Result<Fetched, dunlin_net::Error>,
     body: Body,
     at: Time,
 ) -> Step<'f> {
-    let courtesy = politeness::Outcome::of(answer);
+    let politeness_outcome = politeness::Outcome::of(answer);
     let fetched = match answer {
-        Err(error) => return Step::Done(Box::new(failure::of_error(job, error, courtesy, at))),
+        Err(error) => {
+            return Step::Done(Box::new(failure::of_error(prepared, error, politeness_outcome, at)));
+        }
         Ok(fetched) => fetched,
     };
     if let Some(fault) = fetched.fault() {
-        return Step::Done(Box::new(failure::of_status(job, fetched, fault, courtesy, at)));
+        return Step::Done(Box::new(failure::of_status(prepared, fetched, fault, politeness_outcome, at)));
     }
-    let is_same = || Some(ContentHash::of(&fetched.body).0) == job.look.hash;
+    let is_same = || Some(ContentHash::of(&fetched.body).0) == prepared.note.hash;
     if fetched.is_unchanged() || body == Body::Last || is_same() {
-        return Step::Done(Box::new(unchanged(job, fetched, courtesy, at)));
+        return Step::Done(Box::new(unchanged(prepared, fetched, politeness_outcome, at)));
     }
     Step::Read(fetched)
 }
 
 /// Reads content that is not the last one, and compares it with what was there.
-pub fn read(job: Job, fetched: &Fetched, previous: &Previous, at: Time, extractor: &Extractor) -> Taken {
-    reading::read(job, fetched, previous, at, extractor)
+pub fn read(
+    prepared: PreparedProbe,
+    fetched: &Fetched,
+    previous: &Previous,
+    at: Time,
+    extractor: &Extractor,
+) -> ProbeResult {
+    reading::read(prepared, fetched, previous, at, extractor)
 }
 
 /// A failure that has nothing to do with an answer: the pipeline itself gave up.
-pub fn given_up(job: &Job, failure: Failure, at: Time) -> Taken {
-    failure::taken(job, failure, politeness::Outcome::Abandoned, at)
+pub fn given_up(prepared: &PreparedProbe, failure: Failure, at: Time) -> ProbeResult {
+    failure::failed(prepared, failure, politeness::Outcome::Abandoned, at)
 }
 
 /// A reading that was abandoned because it took longer than `within`.
-pub fn took_too_long(
-    job: &Job,
+pub fn reading_timed_out(
+    prepared: &PreparedProbe,
     answer: &Result<Fetched, dunlin_net::Error>,
     within: Duration,
     at: Time,
-) -> Taken {
-    failure::of_reading(job, answer, within, at)
+) -> ProbeResult {
+    failure::of_reading(prepared, answer, within, at)
 }
 
-fn unchanged(job: &Job, fetched: &Fetched, courtesy: politeness::Outcome, at: Time) -> Taken {
-    let mut look = LookNote { confirming: None, ..seen_at(&job.look, job.look.last_look, fetched) };
-    let is_noted = look == job.look;
-    look.last_look = Some(at);
-    let mut capture = Capture::bare(job.source, job.probe, at, Outcome::Unchanged);
-    if job.flicker.is_learned() {
-        capture.notes.extend(flicker_note(&job.flicker.clone().stayed_the_same()));
+fn unchanged(
+    prepared: &PreparedProbe,
+    fetched: &Fetched,
+    politeness_outcome: politeness::Outcome,
+    at: Time,
+) -> ProbeResult {
+    let mut note =
+        ProbeNote { confirming: None, ..note_after(&prepared.note, prepared.note.last_probe, fetched) };
+    let is_noted = note == prepared.note;
+    note.last_probe = Some(at);
+    let mut capture = Capture::bare(prepared.source, prepared.probe, at, Outcome::Unchanged);
+    if prepared.flicker.is_learned() {
+        capture.notes.extend(flicker_note(&prepared.flicker.clone().stayed_the_same()));
     }
-    Taken {
+    ProbeResult {
         capture,
-        courtesy,
-        finding: Finding::Seen { seen: Seen::Unchanged, follow_up: FollowUp::None },
-        look,
+        politeness_outcome,
+        outcome: ProbeOutcome::Observed { seen: Seen::Unchanged, follow_up: FollowUp::None },
+        note,
         is_noted,
         health: Some((Health::Well, moved(fetched))),
         n_bytes: fetched.sent_bytes,
-        way: way(fetched),
+        redirect_chain: redirect_chain(fetched),
     }
 }
 
-fn way(fetched: &Fetched) -> Vec<Url> {
+fn redirect_chain(fetched: &Fetched) -> Vec<Url> {
     if fetched.hops.is_empty() {
         return Vec::new();
     }
     fetched.hops.iter().map(|hop| hop.from.clone()).chain([Url::clone(&fetched.final_url)]).collect()
 }
 
-/// The note of a look that worked, with the hash of the content before. A 304 may leave out validators that still count.
-fn seen_at(before: &LookNote, last_look: Option<Time>, fetched: &Fetched) -> LookNote {
-    let mut look = LookNote { last_look, failures: 0, not_before: None, ..before.clone() };
+/// The note of a successful probe, with the hash of the previous content. A 304 may omit validators that are still valid.
+fn note_after(before: &ProbeNote, last_probe: Option<Time>, fetched: &Fetched) -> ProbeNote {
+    let mut note = ProbeNote { last_probe, failures: 0, not_before: None, ..before.clone() };
     if fetched.is_unchanged() {
         let (etag, last_modified) = (&fetched.validators.etag, &fetched.validators.last_modified);
-        look.validators.etag = etag.clone().or(look.validators.etag);
-        look.validators.last_modified = last_modified.clone().or(look.validators.last_modified);
+        note.validators.etag = etag.clone().or(note.validators.etag);
+        note.validators.last_modified = last_modified.clone().or(note.validators.last_modified);
     } else {
-        look.validators = fetched.validators.clone();
+        note.validators = fetched.validators.clone();
     }
-    look
+    note
 }
 
-/// Where the source says it lives from now on, if every step there was for good.
+/// The new address of the source, if every redirect to it was permanent.
 fn moved(fetched: &Fetched) -> Option<String> {
     let is_for_good = |status: u16| matches!(status, 301 | 308);
     let hops = &fetched.hops;
     let has_moved = !hops.is_empty() && hops.iter().all(|hop| is_for_good(hop.status.as_u16()));
-    has_moved.then(|| format!("{MOVED} {} (edit its address)", dunlin_net::ShownUrl::of(&fetched.final_url)))
+    has_moved
+        .then(|| format!("{MOVED} {} (edit its address)", dunlin_net::RedactedUrl::of(&fetched.final_url)))
 }
 
 const MOVED: &str = "moved permanently to";
 
-/// Whether a reason is about the way to a page, not about how it could be read.
-pub(crate) fn is_about_the_way(reason: &str) -> bool {
+/// Whether a reason is about a redirect, not about how the page could be read.
+pub(crate) fn is_about_redirect(reason: &str) -> bool {
     reason.starts_with(MOVED)
 }
 

@@ -1,20 +1,20 @@
 //! Every decision of the engine, as one synchronous state machine: what comes in are events with the time at which they
 //! happened, what goes out are commands. No clock, no sockets, no store; both drivers run this same value.
 //!
-//! It owns the watch (which source now), politeness (which host not yet), what is known of robots.txt, and the list of
-//! what is under way.
+//! It owns the watch (which source now), politeness (which host not yet), the known robots.txt files, and the list of
+//! active probes.
 //!
-//! Invariants: a source is under way until what came of it is written, and not looked at meanwhile. No more is under way
-//! than the settings allow. While the store cannot be written, nothing new is begun.
+//! Invariants: a probe is active until its result is written, and its source is not probed again before that. No more
+//! probes are active than the settings allow. While the store cannot be written, no probe is started.
 
 mod begin;
+mod explain;
 mod finish;
 mod hosts;
 mod noting;
-mod onward;
+mod redirect;
 mod robots;
 mod sources;
-mod tell;
 mod time;
 mod trouble;
 mod usage;
@@ -24,9 +24,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dunlin_core::Time;
-use dunlin_net::politeness::{PlaceState, PlacedUrl, Politeness};
+use dunlin_net::politeness::{Politeness, ScopeState, ScopedUrl};
 use dunlin_net::robots::RobotsCache;
-use dunlin_net::{Connections, Error as NetError, Fetched, Onward};
+use dunlin_net::{Connections, CrossSiteRedirect, Error as NetError, Fetched};
 use dunlin_sched::model::Seen;
 use dunlin_sched::watch::journal::{Entry, Journaled};
 use dunlin_sched::watch::{self, Choice, HostIdx, Input, Pace};
@@ -34,13 +34,13 @@ use dunlin_store::{Capture, NewDecision, Note, ObservationId, ProbeId, Recorded,
 use url::Url;
 
 use crate::by_id::ById;
-use crate::capture::{Errand, FollowUp, Taken};
-use crate::joining::Joining;
+use crate::capture::{FollowUp, ProbeResult, ProbeTask};
+use crate::source_config::SourceConfig;
 use crate::{Figures, Health, RobotsRule, Settings};
 
 use hosts::Hosts;
 use noting::Noting;
-pub use onward::Leg;
+pub use redirect::SiteHop;
 use sources::Sources;
 use trouble::Trouble;
 use usage::Usage;
@@ -53,25 +53,25 @@ pub enum Event {
         /// A whole number of chronons, so that quiet times fill one entry of the journal.
         at: Time,
     },
-    /// Sources to watch, or other words about sources that are watched.
-    Joined(Vec<Joining>),
-    /// A source is there no more.
-    Left(SourceId),
+    /// Sources to watch, or new configurations of watched sources.
+    Configured(Vec<SourceConfig>),
+    /// A source was removed.
+    Removed(SourceId),
     /// A probe has been made and read.
-    Taken(Box<Taken>),
-    /// A probe was led to another site, which has not been asked yet.
-    LedOn {
+    Probed(Box<ProbeResult>),
+    /// A probe was redirected to another site, which has not been fetched from yet.
+    Redirected {
         /// Which probe.
         probe: ProbeId,
         /// Where to.
-        onward: Box<Onward>,
+        redirect: Box<CrossSiteRedirect>,
     },
-    /// The connection that a probe went over was closed before it had an answer; it may ask once more.
-    ClosedUnder {
+    /// The connection of a probe was closed before the answer; the probe may be sent once more.
+    ConnectionClosed {
         /// Which probe.
         probe: ProbeId,
     },
-    /// A probe came to nothing that can be stored: the store could not be read, or the source is gone.
+    /// A probe has no result that can be stored: the store could not be read, or the source is gone.
     Dropped {
         /// Which probe.
         probe: ProbeId,
@@ -82,17 +82,17 @@ pub enum Event {
     Crashed {
         /// Which probe.
         probe: ProbeId,
-        /// What it said.
+        /// The panic message.
         reason: String,
     },
-    /// A robots.txt has been asked for.
+    /// A robots.txt has been fetched.
     Robots {
         /// Where.
         url: Url,
-        /// What came of it.
+        /// The result.
         answer: Box<Result<Fetched, NetError>>,
     },
-    /// Asking for a robots.txt has panicked.
+    /// Fetching a robots.txt has panicked.
     RobotsLost {
         /// Where.
         url: Url,
@@ -103,7 +103,7 @@ pub enum Event {
         probe: ProbeId,
         /// Of this source.
         source: SourceId,
-        /// What the store said.
+        /// The store's result.
         result: Result<Recorded, dunlin_store::Error>,
     },
     /// The batch of the journal is in the store.
@@ -112,19 +112,19 @@ pub enum Event {
     StoreTrouble(Option<String>),
     /// Another budget for all.
     Budget(Pace),
-    /// Nothing new is begun from now on.
+    /// No probe is started from now on.
     Stopping,
 }
 
 /// Something to do.
 #[derive(Debug)]
 pub enum Command {
-    /// Probe a source: read what is stored about it, fetch, read; then [`Event::Taken`].
+    /// Probe a source: read what is stored about it, fetch, read; then [`Event::Probed`].
     Probe {
-        /// What for.
-        errand: Errand,
-        /// How far, and from where if not from its address.
-        leg: Leg,
+        /// Which probe.
+        task: ProbeTask,
+        /// The hop to fetch, and where it starts if not at the source's address.
+        hop: SiteHop,
     },
     /// Fetch a robots.txt; then [`Event::Robots`].
     FetchRobots {
@@ -138,13 +138,13 @@ pub enum Command {
 /// Something to write.
 #[derive(Debug, Clone)]
 pub enum Write {
-    /// What a probe brought; then [`Event::Written`].
+    /// The capture of a probe; then [`Event::Written`].
     Capture(Arc<Capture>),
     /// A batch of the journal; then [`Event::JournalWritten`].
     Journal(Vec<NewDecision>),
-    /// What is remembered of places.
+    /// The state of politeness scopes.
     Politeness(Vec<dunlin_store::Politeness>),
-    /// What was learned of sources.
+    /// What was learned about sources.
     Notes {
         /// For each.
         notes: Vec<(SourceId, Note)>,
@@ -155,24 +155,24 @@ pub enum Write {
 
 /// A probe from decision to commit.
 #[derive(Debug)]
-struct Flight {
+struct ActiveProbe {
     choice: Choice,
     id: SourceId,
     host: HostIdx,
-    /// What is asked now, or was asked last.
-    leg: Arc<PlacedUrl>,
-    /// Over which connections; a new one after a kept one was closed under it.
+    /// The URL of the current or last hop.
+    url: Arc<ScopedUrl>,
+    /// Over which connections; a new one after a kept one was closed.
     connections: Connections,
-    /// Where it was led, if it was: `leg` is there then, and not where the source is.
-    onward: Option<Box<Onward>>,
-    /// What to tell the watch once it is written.
-    ending: Option<Ending>,
+    /// The redirect to another site, if there was one: `url` is then its target and not the source's address.
+    redirect: Option<Box<CrossSiteRedirect>>,
+    /// How to update the watch once the capture is written.
+    ending: Option<WatchUpdate>,
 }
 
 #[derive(Debug)]
-enum Ending {
-    /// `is_noted`: what was learned from it is stored along with it.
-    Looked {
+enum WatchUpdate {
+    /// `is_noted`: what was learned from it is stored with it.
+    Observed {
         seen: Seen,
         at: Time,
         follow_up: FollowUp,
@@ -184,9 +184,9 @@ enum Ending {
     },
 }
 
-/// Why a source cannot be asked for.
+/// Why a source cannot be probed on request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unwanted {
+pub enum NotProbeable {
     /// It is not known.
     Unknown,
     /// It is paused, or cannot be used.
@@ -195,11 +195,11 @@ pub enum Unwanted {
 
 /// How often the journal is written, at the least, while something happens.
 const JOURNAL_EVERY: Duration = Duration::from_secs(5);
-/// How much of it waits at the most, about; more at a time only costs memory.
+/// About how many entries wait at most; more at a time only cost memory.
 const FULL_JOURNAL: usize = 2_000;
-/// How often at the most it is written when nothing happens.
+/// How often at most it is written when nothing happens.
 const QUIET_JOURNAL_EVERY: Duration = Duration::from_mins(10);
-/// How often places that hold nothing back are forgotten.
+/// How often scopes that hold nothing back are forgotten.
 const FORGET_EVERY: Duration = Duration::from_mins(10);
 /// The most sites whose robots.txt is remembered.
 const MAX_SITES: usize = 50_000;
@@ -212,13 +212,13 @@ pub struct Control {
     politeness: Politeness,
     robots: Option<RobotsCache>,
     /// Each robots.txt that is being fetched, and the probes that wait for it.
-    asking_robots: BTreeMap<String, Vec<ProbeId>>,
+    robots_fetches: BTreeMap<String, Vec<ProbeId>>,
     /// Probes that wait for their host to be free after its robots.txt was read, by when it is.
     delayed: BTreeSet<(Time, ProbeId)>,
     sources: Sources,
     hosts: Hosts,
-    flights: ById<ProbeId, Flight>,
-    next_probe: u64,
+    active_probes: ById<ProbeId, ActiveProbe>,
+    last_probe_id: u64,
     journal: JournalState,
     noting: Noting,
     trouble: Trouble,
@@ -256,12 +256,12 @@ impl Control {
             watch: new_watch(&settings, budget),
             politeness: Politeness::new(settings.politeness, settings.seed),
             robots,
-            asking_robots: BTreeMap::new(),
+            robots_fetches: BTreeMap::new(),
             delayed: BTreeSet::new(),
             sources: Sources::default(),
             hosts: Hosts::default(),
-            flights: ById::default(),
-            next_probe: first_probe,
+            active_probes: ById::default(),
+            last_probe_id: first_probe,
             journal: JournalState::default(),
             noting: Noting::default(),
             trouble: Trouble::default(),
@@ -278,10 +278,10 @@ impl Control {
         }
     }
 
-    /// Takes in what an earlier run remembered of places and sites. What cannot be read is passed over.
+    /// Restores the scopes and sites that an earlier run stored. Unreadable ones are skipped.
     pub fn restore_politeness(&mut self, stored: &[dunlin_store::Politeness]) {
         let read = |place: &dunlin_store::Politeness| {
-            Some((place.scope.clone(), postcard::from_bytes::<PlaceState>(&place.state).ok()?))
+            Some((place.scope.clone(), postcard::from_bytes::<ScopeState>(&place.state).ok()?))
         };
         let (sites, places): (Vec<_>, Vec<_>) = stored.iter().partition(|stored| robots::is_site(stored));
         self.politeness.restore(places.into_iter().filter_map(read));
@@ -290,27 +290,27 @@ impl Control {
         }
     }
 
-    /// Begins after an earlier run, which may have asked any host up to now.
+    /// Begins after an earlier run, which may have sent requests to any host up to now.
     pub fn resume(&mut self, now: Time) {
         self.politeness.resume(now);
     }
 
-    /// Takes in an event, and appends what is to be done about it.
+    /// Handles an event, and appends the commands that follow from it.
     pub fn handle(&mut self, now: Time, event: Event, commands: &mut Vec<Command>) {
         self.notice_clock(now);
         match event {
             Event::Tick { at } => self.tick(now, at, commands),
-            Event::Joined(joining) => joining.into_iter().for_each(|joining| self.join(now, joining)),
-            Event::Left(id) => self.leave(now, id),
-            Event::Taken(taken) => self.taken(now, taken, commands),
-            Event::LedOn { probe, onward } => self.led_on(now, probe, onward, commands),
-            Event::ClosedUnder { probe } => self.closed_under(now, probe),
+            Event::Configured(config) => config.into_iter().for_each(|config| self.join(now, config)),
+            Event::Removed(id) => self.leave(now, id),
+            Event::Probed(result) => self.probed(now, result, commands),
+            Event::Redirected { probe, redirect } => self.redirected(now, probe, redirect, commands),
+            Event::ConnectionClosed { probe } => self.connection_closed(now, probe),
             Event::Dropped { probe, reason } => self.dropped(now, probe, &reason),
             Event::Crashed { probe, reason } => self.crashed(now, probe, &reason, commands),
             Event::Robots { url, answer } => self.robots_answered(now, &url.into(), &answer, commands),
             Event::RobotsLost { url } => self.robots_lost(now, &url.into(), commands),
             Event::Written { probe, result, .. } => {
-                let host = self.flights.get(&probe).map(|flight| flight.host);
+                let host = self.active_probes.get(&probe).map(|active| active.host);
                 self.written(now, probe, result);
                 host.into_iter().for_each(|host| self.choose_again(now, host, commands));
             }
@@ -321,26 +321,26 @@ impl Control {
             }
             Event::Budget(pace) => {
                 self.budget = pace;
-                self.tell(now, Input::Budget(pace));
+                self.update_watch(now, Input::Budget(pace));
             }
             Event::Stopping => self.stop(now),
         }
     }
 
-    /// Asks for a look at a source ahead of others.
-    pub fn want(&mut self, now: Time, id: SourceId) -> Result<(), Unwanted> {
-        let source = self.sources.find(id).ok_or(Unwanted::Unknown)?;
+    /// Requests a probe of a source ahead of others.
+    pub fn request_probe(&mut self, now: Time, id: SourceId) -> Result<(), NotProbeable> {
+        let source = self.sources.find(id).ok_or(NotProbeable::Unknown)?;
         if !self.sources.is_watched(source) {
-            return Err(Unwanted::Paused);
+            return Err(NotProbeable::Paused);
         }
         self.end_own_pause(now, source);
-        self.tell(now, Input::Wanted { source });
+        self.update_watch(now, Input::Wanted { source });
         Ok(())
     }
 
-    /// How many probes are under way.
-    pub fn n_under_way(&self) -> usize {
-        self.flights.len()
+    /// How many probes are active.
+    pub fn n_active(&self) -> usize {
+        self.active_probes.len()
     }
 
     /// Counters and gauges.
@@ -349,7 +349,7 @@ impl Control {
             sources: self.sources.len() as u64,
             watched: self.sources.n_watched() as u64,
             hosts: self.hosts.len() as u64,
-            in_flight: self.flights.len() as u64,
+            in_flight: self.active_probes.len() as u64,
             journal_waiting: (self.journal.n_new + self.journal.entries.len()) as u64,
             ..self.figures
         }
@@ -373,7 +373,7 @@ impl Control {
         chosen.into_iter().chain(delayed).min()
     }
 
-    fn tell(&mut self, now: Time, input: Input) {
+    fn update_watch(&mut self, now: Time, input: Input) {
         self.journal.n_new += 1;
         self.watch.apply(now, input);
     }
@@ -387,8 +387,8 @@ impl Control {
         self.write_notes(now, commands);
     }
 
-    /// A probe of a host has ended within a chronon: if the host may be asked again at once, and there is budget left, the
-    /// next look need not wait for the next chronon. A host without a gap is asked as fast as it answers.
+    /// A probe of a host has ended within a chronon: if the host may be fetched from again at once, and there is budget
+    /// left, the next probe need not wait for the next chronon. A host without a gap is probed as fast as it answers.
     fn choose_again(&mut self, now: Time, host: HostIdx, commands: &mut Vec<Command>) {
         if self.room(now) > 0 && self.watch.watch().is_open(host, now) {
             self.choose(now, now, 1, commands);
@@ -409,22 +409,22 @@ impl Control {
         self.choices = choices;
     }
 
-    /// Whether not even what was decided may be begun.
+    /// Whether even a chosen probe must not start.
     fn room_is_shut(&self, now: Time) -> bool {
         self.is_stopping || self.trouble.most(now) == 0
     }
 
-    /// How many more may be under way.
+    /// How many more probes may be active.
     fn room(&self, now: Time) -> u32 {
         if self.is_stopping {
             return 0;
         }
-        let under_way = u32::try_from(self.n_under_way()).unwrap_or(u32::MAX);
-        let most = self.settings.most_under_way(self.budget);
-        self.trouble.most(now).min(most.saturating_sub(under_way))
+        let active_probe = u32::try_from(self.n_active()).unwrap_or(u32::MAX);
+        let most = self.settings.max_active(self.budget);
+        self.trouble.most(now).min(most.saturating_sub(active_probe))
     }
 
-    /// Drops places that nobody is at, and what is remembered of places that hold nothing back, here and in the store.
+    /// Drops hosts without sources, and the state of scopes that hold nothing back, here and in the store.
     fn forget(&mut self, now: Time, commands: &mut Vec<Command>) {
         if self.forgot_at.is_some_and(|at| now.since(at) < FORGET_EVERY) || self.trouble.store.is_some() {
             return;
@@ -452,13 +452,13 @@ impl Control {
         }
     }
 
-    /// Hands all that is not written to the writer, because this is the end.
+    /// Hands everything unwritten to the writer, at the end of a run.
     pub fn flush(&mut self, now: Time, commands: &mut Vec<Command>) {
         self.flush_journal(now, commands);
         self.flush_notes(now, commands);
     }
 
-    /// Hands all that is not written of the journal to the writer.
+    /// Hands the unwritten part of the journal to the writer.
     fn flush_journal(&mut self, now: Time, commands: &mut Vec<Command>) {
         let mut rows = crate::journal::rows_of(now, std::mem::take(&mut self.journal.entries));
         rows.extend(crate::journal::rows_of(now, self.watch.take_entries()));

@@ -3,7 +3,7 @@
 use dunlin_core::Fault;
 use dunlin_store::SourceId;
 
-/// Why the engine did not do what it was asked.
+/// Why the engine refused a request or failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -13,7 +13,7 @@ pub enum Error {
     /// A header that cannot be sent with a source.
     #[error("headers: {0}")]
     Header(#[source] dunlin_net::Error),
-    /// A kind that nobody reads.
+    /// An unknown kind.
     #[error("kind `{given}` is not known (expected page, feed, json, text or auto)")]
     Kind {
         /// What was given.
@@ -31,7 +31,7 @@ pub enum Error {
     /// Life or urgency are written wrongly.
     #[error("{0}")]
     Value(#[from] dunlin_sched::value::ParseError),
-    /// A number that makes no sense.
+    /// An invalid number.
     #[error("{what} `{given}` cannot be used (expected {expected})")]
     Number {
         /// What it is for.
@@ -41,10 +41,10 @@ pub enum Error {
         /// What would do.
         expected: &'static str,
     },
-    /// A source that is not there, or no longer.
+    /// A source that does not exist, or no longer.
     #[error("no source {0} (list the sources to see which there are)")]
     NoSuchSource(SourceId),
-    /// A paused source was asked for.
+    /// A probe of a paused source was requested.
     #[error("source {0} is paused (resume it first)")]
     Paused(SourceId),
     /// The client cannot be set up.

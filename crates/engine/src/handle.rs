@@ -1,5 +1,5 @@
-//! How the rest of the program talks to a running engine. Checks what comes in, writes it to the store, and tells the
-//! loop; decides nothing.
+//! How the rest of the program talks to a running engine. Checks its input, writes it to the store, and informs the loop;
+//! decides nothing.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,26 +8,26 @@ use dunlin_sched::watch::Pace;
 use dunlin_store::{Cursor, NewSource, Source, SourceEdit, SourceId, Store};
 use tokio::sync::{RwLock, mpsc, oneshot, watch};
 
-use crate::control::Unwanted;
-use crate::explained::Explained;
-use crate::joining::{Joining, Unnoted};
-use crate::pulse::{Pulse, Standstill};
+use crate::control::NotProbeable;
+use crate::heartbeat::{Heartbeat, Standstill};
+use crate::reports::SourceExplanation;
+use crate::source_config::{SourceConfig, Unnoted};
 use crate::{BudgetReport, Error, Figures, Health, Settings, recipe};
 
 /// The name under which a budget set while running is stored.
 pub(crate) const BUDGET_SETTING: &str = "budget";
 
-/// What the loop is asked by handles.
-pub(crate) enum Ask {
-    Join(Box<Joining>, oneshot::Sender<()>),
-    Leave(SourceId, oneshot::Sender<()>),
-    Want(SourceId, oneshot::Sender<Result<(), Unwanted>>),
-    Explain(Box<Source>, oneshot::Sender<Explained>),
+/// A request from a handle to the loop.
+pub(crate) enum LoopRequest {
+    Configure(Box<SourceConfig>, oneshot::Sender<()>),
+    Remove(SourceId, oneshot::Sender<()>),
+    Probe(SourceId, oneshot::Sender<Result<(), NotProbeable>>),
+    Explain(Box<Source>, oneshot::Sender<SourceExplanation>),
     Budget(oneshot::Sender<BudgetReport>),
     SetBudget(Pace, oneshot::Sender<()>),
 }
 
-/// What the loop tells everyone, without being asked.
+/// What the loop publishes after every step.
 #[derive(Debug, Clone)]
 pub(crate) struct Published {
     pub(crate) figures: Figures,
@@ -39,12 +39,12 @@ pub(crate) struct Published {
 pub struct Handle {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) settings: Arc<Settings>,
-    pub(crate) asks: mpsc::Sender<Ask>,
+    pub(crate) asks: mpsc::Sender<LoopRequest>,
     pub(crate) newest: watch::Receiver<Cursor>,
     pub(crate) published: Arc<Mutex<Published>>,
-    pub(crate) pulse: Arc<Pulse>,
-    /// Held from before something is written until the loop has been told, so that both hear the same things in the same
-    /// order. Shared by additions: nobody can speak of a source that is not there yet.
+    pub(crate) heartbeat: Arc<Heartbeat>,
+    /// Held from before a write until the loop has been informed, so that store and loop see edits in the same order.
+    /// Shared by additions: a source cannot be edited before it exists.
     pub(crate) order: Arc<RwLock<()>>,
 }
 
@@ -61,35 +61,35 @@ impl Handle {
         let handle = self.clone();
         unbroken(async move {
             let _order = handle.order.read().await;
-            let (source, joining) = handle
+            let (source, config) = handle
                 .with_store(move |store, settings| {
                     let id = store.add_source(source)?;
                     let source = store.source(id)?.ok_or(Error::NoSuchSource(id))?;
-                    let joining = Joining::load(store, &source, settings, &Unnoted::default())?;
-                    Ok((source, joining))
+                    let config = SourceConfig::load(store, &source, settings, &Unnoted::default())?;
+                    Ok((source, config))
                 })
                 .await?;
-            handle.ask(|reply| Ask::Join(Box::new(joining), reply)).await?;
+            handle.ask(|reply| LoopRequest::Configure(Box::new(config), reply)).await?;
             Ok(source)
         })
         .await
     }
 
-    /// Changes a source; also pauses and resumes. A new address, kind or recipe makes the next look a first one.
+    /// Changes a source; also pauses and resumes. A new address, kind or recipe makes the next probe a first one.
     pub async fn edit_source(&self, id: SourceId, edit: SourceEdit) -> Result<Source, Error> {
         let handle = self.clone();
         unbroken(async move {
             let _order = handle.order.write().await;
-            let (source, joining) = handle
+            let (source, config) = handle
                 .with_store(move |store, settings| {
                     let present = store.source(id)?.ok_or(Error::NoSuchSource(id))?;
                     recipe::check_edit(&present.spec, &edit, settings)?;
                     let source = store.edit_source(id, edit)?;
-                    let joining = Joining::load(store, &source, settings, &Unnoted::default())?;
-                    Ok((source, joining))
+                    let config = SourceConfig::load(store, &source, settings, &Unnoted::default())?;
+                    Ok((source, config))
                 })
                 .await?;
-            handle.ask(|reply| Ask::Join(Box::new(joining), reply)).await?;
+            handle.ask(|reply| LoopRequest::Configure(Box::new(config), reply)).await?;
             Ok(source)
         })
         .await
@@ -106,29 +106,29 @@ impl Handle {
                     Ok(store.remove_source(id)?)
                 })
                 .await?;
-            handle.ask(|reply| Ask::Leave(id, reply)).await
+            handle.ask(|reply| LoopRequest::Remove(id, reply)).await
         })
         .await
     }
 
-    /// Looks at a source ahead of others, as soon as its host and the budget allow.
+    /// Probes a source ahead of others, as soon as its host and the budget allow.
     pub async fn probe_now(&self, id: SourceId) -> Result<(), Error> {
-        self.ask(|reply| Ask::Want(id, reply)).await?.map_err(|unwanted| match unwanted {
-            Unwanted::Unknown => Error::NoSuchSource(id),
-            Unwanted::Paused => Error::Paused(id),
+        self.ask(|reply| LoopRequest::Probe(id, reply)).await?.map_err(|unwanted| match unwanted {
+            NotProbeable::Unknown => Error::NoSuchSource(id),
+            NotProbeable::Paused => Error::Paused(id),
         })
     }
 
     /// Everything there is to say about a source now.
-    pub async fn explain(&self, id: SourceId) -> Result<Explained, Error> {
+    pub async fn explain(&self, id: SourceId) -> Result<SourceExplanation, Error> {
         let found = self.with_store(move |store, _| Ok(store.source(id)?)).await?;
         let source = found.ok_or(Error::NoSuchSource(id))?;
-        self.ask(|reply| Ask::Explain(Box::new(source), reply)).await
+        self.ask(|reply| LoopRequest::Explain(Box::new(source), reply)).await
     }
 
     /// How the budget is used. Empty once the engine has stopped.
     pub async fn budget(&self) -> BudgetReport {
-        self.ask(Ask::Budget).await.unwrap_or_else(|_| BudgetReport::unused(&self.settings))
+        self.ask(LoopRequest::Budget).await.unwrap_or_else(|_| BudgetReport::unused(&self.settings))
     }
 
     /// Sets the budget for all, for now and after every restart.
@@ -137,12 +137,12 @@ impl Handle {
         unbroken(async move {
             let _order = handle.order.write().await;
             handle.with_store(move |store, _| store_budget(store, pace)).await?;
-            handle.ask(|reply| Ask::SetBudget(pace, reply)).await
+            handle.ask(|reply| LoopRequest::SetBudget(pace, reply)).await
         })
         .await
     }
 
-    /// The newest change that is stored; told after its commit.
+    /// The newest change that is stored; announced after its commit.
     pub fn newest_cursor(&self) -> watch::Receiver<Cursor> {
         self.newest.clone()
     }
@@ -150,7 +150,7 @@ impl Handle {
     /// Counters and gauges.
     pub fn figures(&self) -> Figures {
         let figures = self.published.lock().unwrap_or_else(PoisonError::into_inner).figures;
-        Figures { abandoned_readings: self.pulse.n_abandoned(), ..figures }
+        Figures { abandoned_readings: self.heartbeat.n_abandoned(), ..figures }
     }
 
     /// Whether the engine is alive, and what keeps it from working.
@@ -158,10 +158,10 @@ impl Handle {
         self.published.lock().unwrap_or_else(PoisonError::into_inner).health.clone()
     }
 
-    /// Why nothing is captured at present, though everything seems to run. Asks nobody, so that it can be told also of a loop
-    /// that hangs.
+    /// Why nothing is captured at present, though everything seems to run. Sends no request, so it also works when the loop
+    /// hangs.
     pub fn standstill(&self) -> Option<Standstill> {
-        self.pulse.standstill()
+        self.heartbeat.standstill()
     }
 
     /// The store. Its calls block, so they belong on blocking threads.
@@ -174,7 +174,7 @@ impl Handle {
         &self.settings
     }
 
-    async fn ask<T>(&self, ask: impl FnOnce(oneshot::Sender<T>) -> Ask) -> Result<T, Error> {
+    async fn ask<T>(&self, ask: impl FnOnce(oneshot::Sender<T>) -> LoopRequest) -> Result<T, Error> {
         let (reply, answer) = oneshot::channel();
         self.asks.send(ask(reply)).await.map_err(|_| Error::Stopped)?;
         answer.await.map_err(|_| Error::Stopped)
@@ -189,14 +189,14 @@ impl Handle {
     }
 }
 
-/// Does a thing to its end, even if whoever asked for it no longer waits.
+/// Runs work to its end, even if the caller no longer waits.
 async fn unbroken<T: Send + 'static>(
     work: impl Future<Output = Result<T, Error>> + Send + 'static,
 ) -> Result<T, Error> {
     tokio::spawn(work).await.map_err(|_| Error::Stopped)?
 }
 
-/// One probe in a thousand days; whoever wants fewer wants none.
+/// One probe in a thousand days; a smaller budget has to be 0.
 const SLOWEST_PACE: f64 = 1.0 / 86_400_000.0;
 
 /// A pace that can be kept.

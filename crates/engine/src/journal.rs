@@ -1,5 +1,5 @@
-//! The decision journal: one row per probe with the reason for it, and batches of everything that swayed the watch, so
-//! that a run can be replayed. Which rows are which is known here only.
+//! The decision journal: one row per probe with the reason for it, and batches of all inputs of the watch, so that a run
+//! can be replayed. Only this module knows which rows are which.
 
 use dunlin_core::Time;
 use dunlin_sched::watch::journal::Entry;
@@ -24,7 +24,7 @@ const PAGE: u32 = 500;
 pub struct ProbeFigures {
     /// Which probe.
     pub probe: ProbeId,
-    /// What the look was worth.
+    /// What the probe was worth.
     pub value: f64,
     /// What it had to be worth.
     pub price: f64,
@@ -47,8 +47,8 @@ impl ProbeFigures {
         })
     }
 
-    /// The same number of bytes for each, so that the store finds what they have in common. Seven digits of what a look
-    /// was worth are enough for people; a replay reckons it anew.
+    /// The same number of bytes for each, so that the store finds what they have in common. Seven digits of a
+    /// probe's value are enough for people; a replay computes it again.
     fn write(self) -> Vec<u8> {
         let Self { probe, value, price } = self;
         let worths = [value as f32, price as f32].map(f32::to_le_bytes);
@@ -56,8 +56,8 @@ impl ProbeFigures {
     }
 }
 
-/// What a look is worth, if that was reckoned: a source that was never seen has its turn whatever others are worth.
-pub fn reckoned(value: f64) -> Option<f64> {
+/// The value of a probe, if it was computed: a source that was never seen has an infinite one.
+pub fn finite_value(value: f64) -> Option<f64> {
     Some(value).filter(|value| *value < f64::MAX)
 }
 
@@ -89,11 +89,11 @@ pub(crate) fn row_of(at: Time, source: SourceId, probe: ProbeId, choice: &Choice
 pub(crate) fn rows_of(at: Time, mut entries: Vec<Entry>) -> Vec<NewDecision> {
     let row = |batch: &mut [Entry]| {
         let mut before = Time::from_micros(0);
-        for (when, reckoned) in batch.iter_mut().filter_map(times) {
+        for (when, derived) in batch.iter_mut().filter_map(times) {
             let this = *when;
             *when = moved(this, before, i64::wrapping_sub);
-            if let Some(reckoned) = reckoned {
-                *reckoned = moved(*reckoned, this, i64::wrapping_sub);
+            if let Some(derived) = derived {
+                *derived = moved(*derived, this, i64::wrapping_sub);
             }
             before = this;
         }
@@ -103,19 +103,19 @@ pub(crate) fn rows_of(at: Time, mut entries: Vec<Entry>) -> Vec<NewDecision> {
     entries.chunks_mut(BATCH).filter_map(row).collect()
 }
 
-/// Times as they were before they were written as what they are after one another.
+/// Turns differences of times back into times.
 fn whole_times(entries: &mut [Entry]) {
     let mut before = Time::from_micros(0);
-    for (when, reckoned) in entries.iter_mut().filter_map(times) {
+    for (when, derived) in entries.iter_mut().filter_map(times) {
         *when = moved(*when, before, i64::wrapping_add);
-        if let Some(reckoned) = reckoned {
-            *reckoned = moved(*reckoned, *when, i64::wrapping_add);
+        if let Some(derived) = derived {
+            *derived = moved(*derived, *when, i64::wrapping_add);
         }
         before = *when;
     }
 }
 
-/// When an entry happened, and a time that was reckoned from then, for those that come with every probe.
+/// The time of an entry, and a time derived from it, for the entries of every probe.
 const fn times(entry: &mut Entry) -> Option<(&mut Time, Option<&mut Time>)> {
     match entry {
         Entry::Began(_) => None,
@@ -125,11 +125,11 @@ const fn times(entry: &mut Entry) -> Option<(&mut Time, Option<&mut Time>)> {
     }
 }
 
-fn moved(time: Time, by: Time, way: impl Fn(i64, i64) -> i64) -> Time {
-    Time::from_micros(way(time.micros(), by.micros()))
+fn moved(time: Time, by: Time, redirect_chain: impl Fn(i64, i64) -> i64) -> Time {
+    Time::from_micros(redirect_chain(time.micros(), by.micros()))
 }
 
-/// Reads what swayed decisions from `since` on, in order, to be given to
+/// Reads the inputs of decisions from `since` on, in order, for
 /// [`replay`](dunlin_sched::watch::journal::replay). What comes before the first start after `since` cannot be replayed
 /// and is passed over there.
 pub fn read(store: &dyn Store, since: Option<Time>) -> impl Iterator<Item = Result<Entry, Error>> {
@@ -226,7 +226,7 @@ mod tests {
         assert_eq!(read(old), entries);
     }
 
-    /// As control writes it when a thousand sources on a hundred hosts are looked at, a hundred in a second.
+    /// As control writes it when a thousand sources on a hundred hosts are probed, a hundred in a second.
     #[test]
     fn a_probe_takes_few_bytes_of_the_journal() {
         let directory = tempfile::tempdir().unwrap();
@@ -271,8 +271,8 @@ mod tests {
         let new = ProbeFigures::read(&row(written.write())).unwrap();
         assert_eq!((new.probe, new.value), (written.probe, written.value));
         assert!((new.price - written.price).abs() < 1e-7 * written.price);
-        let unreckoned = ProbeFigures { value: f64::MAX, ..written };
-        assert_eq!(reckoned(ProbeFigures::read(&row(unreckoned.write())).unwrap().value), None);
+        let unknown = ProbeFigures { value: f64::MAX, ..written };
+        assert_eq!(finite_value(ProbeFigures::read(&row(unknown.write())).unwrap().value), None);
         for probe in [ProbeId(1), written.probe] {
             let old = ProbeFigures { probe, ..written };
             assert_eq!(ProbeFigures::read(&row(postcard::to_allocvec(&old).unwrap())), Some(old));

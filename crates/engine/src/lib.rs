@@ -1,46 +1,46 @@
-//! The live loop of Dunlin: decide which source to look at, fetch it, read it, compare it with what was there, store
+//! The live loop of Dunlin: decide which source to probe, fetch it, read it, compare it with what was there, store
 //! what is new, learn from it.
 //!
 //! - [`Engine`], [`Handle`], [`Settings`]: the running service, and how to talk to it;
-//! - [`recipe`]: what a user says about one source, checked;
+//! - [`recipe`]: the configuration of one source, checked;
 //! - [`control`]: every decision as one synchronous state machine: no clock, no sockets, no store;
-//! - [`capture`]: what a probe brought, as a function from what was remembered and fetched to what to store;
+//! - [`capture`]: the result of a probe, as a function from what was remembered and fetched to what to store;
 //! - [`simulated`]: the same control and the same capture over virtual time and a simulated web;
-//! - [`Readers`]: threads with a deadline, for work on what strangers wrote;
-//! - [`ageing`]: from which time on what is stored is too old to be kept;
-//! - [`journal`]: everything that swayed a decision, read back to be replayed.
+//! - [`Readers`]: threads with a deadline, for work on untrusted content;
+//! - [`ageing`]: when stored data is too old to be kept;
+//! - [`journal`]: the inputs of every decision, read back to be replayed.
 //!
-//! Invariant: nothing is told that is not first written. A source is not looked at again before the last look at it
-//! is in the store, and the newest cursor is told after the commit.
+//! Invariant: nothing is published before it is written. A source is not probed again before its last probe is in the
+//! store, and the newest cursor is announced after the commit.
 
 pub mod ageing;
 mod by_id;
 pub mod capture;
 pub mod control;
 mod error;
-mod explained;
 mod handle;
-pub mod joining;
+mod heartbeat;
 pub mod journal;
 mod live;
 pub mod memory;
 mod probe;
-mod pulse;
 mod readers;
 pub mod recipe;
+mod reports;
 mod settings;
 pub mod simulated;
+pub mod source_config;
 mod writing;
 
 pub use error::Error;
-pub use explained::{
-    BudgetReport, Explained, Figures, Health, Hold, HostUse, HourAhead, Outlook, Standing, Turn, Used,
-    explain_stored,
-};
 pub use handle::{Handle, forget_budget, store_budget, stored_budget};
+pub use heartbeat::Standstill;
 pub use live::Engine;
-pub use pulse::Standstill;
-pub use readers::{Readers, Staff, Unread};
+pub use readers::{ReaderLimits, Readers, WorkError};
+pub use reports::{
+    BudgetReport, Figures, ForecastSummary, Health, Hold, HostUsage, HourlyForecast, ProbeCounts,
+    QueuePosition, SourceExplanation, SourceStatus, explain_stored,
+};
 pub use settings::{Keep, RobotsRule, Settings};
 
 pub use dunlin_net::politeness::{Rules, Scope};

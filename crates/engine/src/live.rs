@@ -1,13 +1,13 @@
-//! The driver for the real world: the wall clock, sockets, threads. One task decides, at most so many fetch, extraction
-//! has threads of its own, the store has blocking ones, one task writes. What waits in channels is bounded by what is under
-//! way, and the task that decides waits for no room in any.
+//! The driver for the real world: the wall clock, sockets, threads. One task decides, a bounded set of workers fetch,
+//! extraction has threads of its own, the store has blocking ones, one task writes. The number of active probes bounds
+//! what waits in channels, and the task that decides never blocks on any.
 //!
 //! Decides nothing itself: every decision is in [`crate::control`].
 
 mod fetching;
 mod preparing;
 mod recent;
-mod tasks;
+mod workers;
 mod writer;
 
 use std::collections::VecDeque;
@@ -23,20 +23,20 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior};
 
-use self::fetching::{Basis, Done, Fetch, Fetching};
+use self::fetching::{Basis, Done, FetchTask, Fetching};
 use self::preparing::{Preparing, Ready};
 use self::recent::Recent;
-use self::tasks::Tasks;
-use crate::ageing::{Ages, Reckoned};
+use self::workers::Workers;
+use crate::ageing::{Ages, BelievedTime};
 use crate::control::{Command, Control, Event, Write};
-use crate::handle::{Ask, Handle, Published, stored_budget, wall_clock};
-use crate::joining::{has_been_used, load_all};
-use crate::pulse::Pulse;
+use crate::handle::{Handle, LoopRequest, Published, stored_budget, wall_clock};
+use crate::heartbeat::Heartbeat;
+use crate::source_config::{has_been_used, load_all};
 use crate::{Error, Settings};
 
-/// Asks that wait while the loop is busy.
+/// Requests that wait while the loop is busy.
 const ASKS: usize = 64;
-/// The most tasks whose ends one turn of the loop takes in: ticks have to come in between.
+/// The most ended tasks that one turn of the loop handles: ticks have to come in between.
 const AT_ONE_TURN: usize = 128;
 /// How long the last writes may take at the end, if `stop_within` is over by then.
 const LAST_WRITES: Duration = Duration::from_secs(4);
@@ -59,7 +59,7 @@ impl Engine {
         Self::start_with(store, settings, client).await
     }
 
-    /// The same with a client of one's own, for instance one that looks up names elsewhere.
+    /// The same with a given client, for instance one with another resolver.
     pub async fn start_with(
         store: Arc<dyn Store>,
         settings: Settings,
@@ -79,8 +79,8 @@ impl Engine {
         let (newest_sender, newest) = watch::channel(newest);
         let order = Arc::default();
         let fetching = Fetching::new(Arc::clone(&store), Arc::clone(&settings), client);
-        let pulse = Arc::new(Pulse::new(settings.patience, fetching.readers()));
-        let handle = Handle { store, settings, asks, newest, published, pulse, order };
+        let heartbeat = Arc::new(Heartbeat::new(settings.patience, fetching.readers()));
+        let handle = Handle { store, settings, asks, newest, published, heartbeat, order };
         let running = Running::new(&handle, control, fetching, newest_sender);
         let task = tokio::spawn(running.run(asked, stopped));
         let upkeep = tokio::spawn(keep_up(handle.clone()));
@@ -92,8 +92,8 @@ impl Engine {
         self.handle.clone()
     }
 
-    /// Begins no more probes, finishes those under way, or abandons them after a while, and writes all there is to write.
-    /// An error when the store did not take it all.
+    /// Starts no more probes, finishes the active ones or abandons them after a while, and writes everything. An error when
+    /// the store did not take everything.
     pub async fn stop(self) -> Result<(), Error> {
         self.upkeep.abort();
         let _ = self.stop.send(());
@@ -111,7 +111,9 @@ fn load(store: &dyn Store, settings: &Arc<Settings>) -> Result<(Control, Cursor)
         control.resume(wall_clock());
     }
     let mut commands = Vec::new();
-    load_all(store, settings, |joining| control.handle(wall_clock(), Event::Joined(joining), &mut commands))?;
+    load_all(store, settings, |config| {
+        control.handle(wall_clock(), Event::Configured(config), &mut commands);
+    })?;
     Ok((control, store.cursor_range()?.newest))
 }
 
@@ -126,11 +128,11 @@ async fn keep_up(handle: Handle) {
                 Some(known) => known,
                 None => Ages::read(&*store)?,
             };
-            let (_, reckoned) = known.prune(&*store, keep, wall_clock(), run_for)?;
-            Ok::<_, Error>((known, reckoned))
+            let (_, believed) = known.prune(&*store, keep, wall_clock(), run_for)?;
+            Ok::<_, Error>((known, believed))
         });
         match pruning.await {
-            Ok(Ok((known, Reckoned { doubt, .. }))) => {
+            Ok(Ok((known, BelievedTime { doubt, .. }))) => {
                 ages = Some(known);
                 if let Some(ahead) = doubt {
                     tracing::warn!(
@@ -147,13 +149,13 @@ async fn keep_up(handle: Handle) {
     }
 }
 
-/// The loop's belongings.
+/// The state of the loop.
 struct Running {
     control: Control,
     settings: Arc<Settings>,
-    tasks: Tasks<Fetching>,
+    workers: Workers<Fetching>,
     recent: Recent,
-    /// Probes of sources that are not among those.
+    /// Probes of sources that are not cached.
     preparing: Preparing,
     /// What the writer has no room for yet.
     unsent: VecDeque<Write>,
@@ -162,7 +164,7 @@ struct Running {
     writer: JoinHandle<Result<(), Error>>,
     newest: watch::Sender<Cursor>,
     published: Arc<Mutex<Published>>,
-    pulse: Arc<Pulse>,
+    heartbeat: Arc<Heartbeat>,
     commands: Vec<Command>,
 }
 
@@ -170,15 +172,15 @@ impl Running {
     fn new(handle: &Handle, control: Control, fetching: Fetching, newest: watch::Sender<Cursor>) -> Self {
         let settings = Arc::clone(&handle.settings);
         // What the writer has no room for waits with the loop, and would not be written together with the rest.
-        let capacity = settings.most_under_way(Pace { per_second: f64::MAX }) as usize + 16;
+        let capacity = settings.max_active(Pace { per_second: f64::MAX }) as usize + 16;
         let (to_write, handed_over) = mpsc::channel(capacity);
-        // The writer waits until the loop has heard it, and has something to say only now and then.
+        // The writer waits until the loop has received its events, which come only now and then.
         let (events, written) = mpsc::channel(1);
-        let pulse = Arc::clone(&handle.pulse);
-        let writer = tokio::spawn(writer::run(Arc::clone(&handle.store), handed_over, events, pulse));
+        let heartbeat = Arc::clone(&handle.heartbeat);
+        let writer = tokio::spawn(writer::run(Arc::clone(&handle.store), handed_over, events, heartbeat));
         Self {
             control,
-            tasks: Tasks::new(fetching, settings.in_flight as usize),
+            workers: Workers::new(fetching, settings.in_flight as usize),
             recent: Recent::new(settings.recall_bytes, capacity),
             preparing: Preparing::new(Arc::clone(&handle.store), Arc::clone(&settings)),
             settings,
@@ -188,14 +190,14 @@ impl Running {
             writer,
             newest,
             published: Arc::clone(&handle.published),
-            pulse: Arc::clone(&handle.pulse),
+            heartbeat: Arc::clone(&handle.heartbeat),
             commands: Vec::new(),
         }
     }
 
     async fn run(
         mut self,
-        mut asked: mpsc::Receiver<Ask>,
+        mut asked: mpsc::Receiver<LoopRequest>,
         mut stopped: oneshot::Receiver<()>,
     ) -> Result<(), Error> {
         let mut ticks = tokio::time::interval(self.settings.chronon.max(Duration::from_millis(1)));
@@ -209,7 +211,7 @@ impl Running {
                     let now = wall_clock();
                     events.into_iter().for_each(|event| self.take(now, event));
                 }
-                () = self.tasks.ended(&mut ended, AT_ONE_TURN) => {
+                () = self.workers.ended(&mut ended, AT_ONE_TURN) => {
                     let now = wall_clock();
                     ended.drain(..).for_each(|done| self.task_ended(now, done));
                 }
@@ -227,8 +229,8 @@ impl Running {
             self.preparing.begin();
             self.send_writes();
             self.publish();
-            let is_idle = self.control.n_under_way() == 0 && self.unsent.is_empty();
-            // What more is fetched would only wait with the rest for a store that takes nothing.
+            let is_idle = self.control.n_active() == 0 && self.unsent.is_empty();
+            // Further results would only wait for a store that takes nothing.
             let is_stuck = self.control.health().store_trouble.is_some();
             if give_up_at.is_some_and(|at| is_idle || is_stuck || Instant::now() >= at) {
                 break;
@@ -242,7 +244,7 @@ impl Running {
         let chronon = i64::try_from(self.settings.chronon.as_micros()).unwrap_or(i64::MAX).max(1);
         let at = Time::from_micros(now.micros().div_euclid(chronon).saturating_mul(chronon));
         self.handle(now, Event::Tick { at });
-        self.pulse.tick();
+        self.heartbeat.tick();
     }
 
     fn take(&mut self, now: Time, event: Event) {
@@ -253,7 +255,7 @@ impl Running {
         self.handle(now, event);
     }
 
-    /// Tells everyone of changes that are in the store.
+    /// Announces changes that are in the store.
     fn announce(&self, recorded: &Recorded) {
         if let Some((_, last)) = recorded.cursors {
             self.newest.send_if_modified(|newest| {
@@ -276,35 +278,34 @@ impl Running {
     fn execute(&mut self, command: Command) {
         match command {
             Command::Write(write) => self.unsent.push_back(write),
-            Command::Probe { errand, leg } => match self.recent.take(errand.source, errand.probe) {
+            Command::Probe { task, hop } => match self.recent.take(task.source, task.probe) {
                 Some(kept) => {
-                    self.tasks.begin(Fetch::Probe { errand, leg, basis: Basis::Recalled(kept) });
+                    self.workers.begin(FetchTask::Probe { task, hop, basis: Basis::Recalled(kept) });
                 }
-                None => self.preparing.push(errand, leg),
+                None => self.preparing.push(task, hop),
             },
-            Command::FetchRobots { url } => self.tasks.begin(Fetch::Robots(url)),
+            Command::FetchRobots { url } => self.workers.begin(FetchTask::Robots(url)),
         }
     }
 
     /// Fetches what is prepared.
     fn begin(&mut self, now: Time, ready: Ready) {
         match ready {
-            Ready::Job { errand, leg, job } => {
-                self.tasks.begin(Fetch::Probe { errand, leg, basis: Basis::Read(job) });
+            Ready::Probe { task, hop, prepared } => {
+                self.workers.begin(FetchTask::Probe { task, hop, basis: Basis::Read(prepared) });
             }
             Ready::Event(event) => self.take(now, event),
         }
     }
 
     fn task_ended(&mut self, now: Time, Done { event, next }: Done) {
-        if let (Event::Taken(taken), Some(next)) = (&event, next) {
-            self.recent.leave(taken.capture.source, taken.capture.probe, next);
+        if let (Event::Probed(result), Some(next)) = (&event, next) {
+            self.recent.leave(result.capture.source, result.capture.probe, next);
         }
         self.take(now, event);
     }
 
-    /// Hands writes to the writer as far as it has room. What it has no room for bounds itself: each belongs to a probe
-    /// under way, and of those there are only so many.
+    /// Hands writes to the writer as far as it has room. The rest is bounded: each belongs to an active probe.
     fn send_writes(&mut self) {
         let Some(sender) = &self.to_write else { return };
         while let Some(write) = self.unsent.pop_front() {
@@ -323,40 +324,40 @@ impl Running {
         published.health = self.control.health();
     }
 
-    fn answer(&mut self, ask: Ask) {
+    fn answer(&mut self, ask: LoopRequest) {
         let now = wall_clock();
-        // Whoever asked may have gone meanwhile; then nobody needs the answer.
+        // The caller may be gone; then the reply is not needed.
         match ask {
-            Ask::Join(joining, reply) => {
-                self.recent.forget(joining.id);
-                self.handle(now, Event::Joined(vec![*joining]));
+            LoopRequest::Configure(config, reply) => {
+                self.recent.forget(config.id);
+                self.handle(now, Event::Configured(vec![*config]));
                 let _ = reply.send(());
             }
-            Ask::Leave(id, reply) => {
+            LoopRequest::Remove(id, reply) => {
                 self.recent.forget(id);
-                self.handle(now, Event::Left(id));
+                self.handle(now, Event::Removed(id));
                 let _ = reply.send(());
             }
-            Ask::Want(id, reply) => {
-                let _ = reply.send(self.control.want(now, id));
+            LoopRequest::Probe(id, reply) => {
+                let _ = reply.send(self.control.request_probe(now, id));
             }
-            Ask::Explain(source, reply) => {
+            LoopRequest::Explain(source, reply) => {
                 let _ = reply.send(self.control.explain(*source, now));
             }
-            Ask::Budget(reply) => {
+            LoopRequest::Budget(reply) => {
                 let _ = reply.send(self.control.budget(now));
             }
-            Ask::SetBudget(pace, reply) => {
+            LoopRequest::SetBudget(pace, reply) => {
                 self.handle(now, Event::Budget(pace));
                 let _ = reply.send(());
             }
         }
     }
 
-    /// Abandons what is still under way and writes the rest, as long as that takes no longer than agreed.
+    /// Abandons active probes and writes the rest, within the time limit.
     async fn finish(mut self, give_up_at: Instant) -> Result<(), Error> {
-        let abandoned = self.tasks.len() + self.preparing.len();
-        self.tasks.abandon();
+        let abandoned = self.workers.len() + self.preparing.len();
+        self.workers.abandon();
         let mut commands = Vec::new();
         self.control.flush(wall_clock(), &mut commands);
         commands.into_iter().for_each(|command| self.execute(command));
@@ -372,7 +373,7 @@ impl Running {
                 }
             }
         };
-        // The writer tells what it has written; nobody needs to know any more, but it must not wait for a listener.
+        // The writer's events are not needed any more, but it must not wait for a receiver.
         let listening = async { while written.recv().await.is_some() {} };
         let limit = give_up_at.max(Instant::now() + LAST_WRITES);
         let writer = &mut self.writer;

@@ -1,7 +1,6 @@
-//! What the engine remembers about one source between looks, as notes in the store. Reads and writes bytes only.
+//! What the engine remembers about one source between probes, as notes in the store. Reads and writes bytes only.
 //!
-//! Invariant: a note that cannot be read, because another release wrote it, counts as one that is not there. Nothing is
-//! lost by that but a head start.
+//! Invariant: a note that cannot be read, because another release wrote it, counts as missing. Only a head start is lost.
 
 use dunlin_core::Time;
 use dunlin_extract::{Flicker, Item};
@@ -18,63 +17,63 @@ const FORM: u8 = 1;
 /// The form of notes of what is learned. The first one had no time.
 const LEARNED_FORM: u8 = 2;
 
-const LOOK: &str = "look";
-const FLICKER: &str = "flicker";
-const MODEL: &str = "model";
+const PROBE_NOTE: &str = "look";
+const FLICKER_NOTE: &str = "flicker";
+const MODEL_NOTE: &str = "model";
 
-/// What one look leaves for the next.
+/// What one probe leaves for the next.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct LookNote {
-    /// Which address, kind and recipe this is about; another one begins anew.
+pub struct ProbeNote {
+    /// Which address, kind and recipe this is about; any other starts from scratch.
     pub spec: u64,
     /// What the server recognises the last version by.
     pub validators: Validators,
     /// The hash of the last body that was read.
     pub hash: Option<[u8; 32]>,
-    /// The last look that worked.
-    pub last_look: Option<Time>,
-    /// Until when another look would show what flickers, after a change.
+    /// The last probe that succeeded.
+    pub last_probe: Option<Time>,
+    /// Until when another probe would show what flickers, after a change.
     pub confirming: Option<Time>,
-    /// How many times a change was told; beyond 255 it goes on from 128.
-    pub n_told: u8,
+    /// How many times a change was reported; after 255 it continues at 128.
+    pub n_reported: u8,
     /// Failures in a row.
     pub failures: u32,
-    /// Not to be looked at before this time.
+    /// Not to be probed before this time.
     pub not_before: Option<Time>,
 }
 
-impl LookNote {
+impl ProbeNote {
     /// Whether there is something to compare with.
     pub const fn has_baseline(&self) -> bool {
         self.hash.is_some()
     }
 }
 
-/// A number that is another one for every address, kind and recipe.
+/// A hash of address, kind and recipe.
 pub fn spec_of(source: &NewSource) -> u64 {
-    spec_of_words(&source.url, &source.kind, &source.recipe)
+    spec_hash(&source.url, &source.kind, &source.recipe)
 }
 
-fn spec_of_words(url: &str, kind: &str, recipe: &str) -> u64 {
+fn spec_hash(url: &str, kind: &str, recipe: &str) -> u64 {
     let text = format!("{url}\n{kind}\n{recipe}");
     let ContentHash(hash) = ContentHash::of(text.as_bytes());
     hash.iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
-/// What is learned from looks, of which most leave nothing else to remember.
+/// What is learned from probes; most leave nothing else to remember.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Learned {
-    /// The last look that it was learned from.
-    pub last_look: Option<Time>,
+    /// The last probe that it was learned from.
+    pub last_probe: Option<Time>,
     /// How the source changes.
     pub model: Model,
 }
 
-/// What is remembered about a source while it waits.
+/// What is remembered about a source between probes.
 #[derive(Debug, Clone)]
 pub struct Memory {
-    /// What the last look left.
-    pub look: LookNote,
+    /// What the last probe left.
+    pub note: ProbeNote,
     /// What is known of how it changes.
     pub model: Model,
 }
@@ -89,62 +88,62 @@ impl Memory {
     ) -> Result<Self, dunlin_store::Error> {
         let spec = spec_of(source);
         let notes = store.notes(id)?;
-        let look = decode::<LookNote>(&notes, LOOK, FORM).filter(|look| look.spec == spec);
-        let fresh = Self { look: LookNote { spec, ..LookNote::default() }, model: Model::new(prior) };
-        Ok(match look {
+        let note = decode::<ProbeNote>(&notes, PROBE_NOTE, FORM).filter(|note| note.spec == spec);
+        let fresh = Self { note: ProbeNote { spec, ..ProbeNote::default() }, model: Model::new(prior) };
+        Ok(match note {
             None => fresh,
-            Some(look) => {
-                let learned = decode::<Learned>(&notes, MODEL, LEARNED_FORM);
-                let last_look = look.last_look.max(learned.as_ref().and_then(|learned| learned.last_look));
+            Some(note) => {
+                let learned = decode::<Learned>(&notes, MODEL_NOTE, LEARNED_FORM);
+                let last_probe = note.last_probe.max(learned.as_ref().and_then(|learned| learned.last_probe));
                 Self {
-                    look: LookNote { last_look, ..look },
+                    note: ProbeNote { last_probe, ..note },
                     model: learned.map_or(fresh.model, |learned| learned.model),
                 }
             }
         })
     }
 
-    /// Learns from a look that showed nothing new and is not among the notes yet.
+    /// Learns from a probe that showed nothing new and is not in the notes yet.
     pub fn catch_up(&mut self, at: Time) {
-        let since = self.look.last_look;
+        let since = self.note.last_probe;
         if since.is_some_and(|last| at > last) {
             self.model.observe(&Look { since, at, seen: Seen::Unchanged });
-            self.look.last_look = Some(at);
+            self.note.last_probe = Some(at);
         }
     }
 }
 
 /// The names of the notes that a probe begins with.
-pub(crate) const LEFT_BY_LOOKS: [&str; 2] = [LOOK, FLICKER];
+pub(crate) const PROBE_NOTES: [&str; 2] = [PROBE_NOTE, FLICKER_NOTE];
 
-/// What a probe begins with: what the last look left, and what is known of the flicker. As if new where that is about
-/// another address or recipe.
-pub(crate) fn left_by_looks(basis: &ProbeBasis) -> (LookNote, Flicker) {
-    let spec = spec_of_words(&basis.url, &basis.kind, &basis.recipe);
-    match decode::<LookNote>(&basis.notes, LOOK, FORM).filter(|look| look.spec == spec) {
-        Some(look) => (look, decode(&basis.notes, FLICKER, FORM).unwrap_or_default()),
-        None => (LookNote { spec, ..LookNote::default() }, Flicker::default()),
+/// What a probe starts from: the note of the last probe, and the known flicker. As if new where those are about another
+/// address or recipe.
+pub(crate) fn read_probe_notes(basis: &ProbeBasis) -> (ProbeNote, Flicker) {
+    let spec = spec_hash(&basis.url, &basis.kind, &basis.recipe);
+    match decode::<ProbeNote>(&basis.notes, PROBE_NOTE, FORM).filter(|note| note.spec == spec) {
+        Some(note) => (note, decode(&basis.notes, FLICKER_NOTE, FORM).unwrap_or_default()),
+        None => (ProbeNote { spec, ..ProbeNote::default() }, Flicker::default()),
     }
 }
 
-/// The note of what a look leaves.
-pub fn look_note(look: &LookNote) -> Option<Note> {
-    encode(LOOK, FORM, look)
+/// The note that a probe leaves.
+pub fn probe_note(note: &ProbeNote) -> Option<Note> {
+    encode(PROBE_NOTE, FORM, note)
 }
 
 /// The note of what flickers.
 pub fn flicker_note(flicker: &Flicker) -> Option<Note> {
-    encode(FLICKER, FORM, flicker)
+    encode(FLICKER_NOTE, FORM, flicker)
 }
 
-/// What is known of the flicker according to these notes, if it is among them.
+/// The flicker in these notes, if it is among them.
 pub(crate) fn flicker_in(notes: &[Note]) -> Option<Flicker> {
-    decode(notes, FLICKER, FORM)
+    decode(notes, FLICKER_NOTE, FORM)
 }
 
 /// The note of what is learned.
 pub fn learned_note(learned: &Learned) -> Option<Note> {
-    encode(MODEL, LEARNED_FORM, learned)
+    encode(MODEL_NOTE, LEARNED_FORM, learned)
 }
 
 fn encode<T: Serialize>(name: &str, form: u8, value: &T) -> Option<Note> {
@@ -163,7 +162,7 @@ pub fn stored_item(item: &Item) -> Option<NewItem> {
     Some(NewItem { key: item.id.to_string(), body: serde_json::to_vec(item).ok()? })
 }
 
-/// The items of a source as they were: those there at the last look first.
+/// The items of a source as they were: those present at the last probe first.
 pub fn previous(store: &dyn Store, id: SourceId) -> Result<Previous, dunlin_store::Error> {
     let stored = store.items(id, ItemScope::Remembered)?;
     let (present, left): (Vec<_>, Vec<_>) = stored.into_iter().partition(|item| item.left.is_none());

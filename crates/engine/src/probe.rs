@@ -1,44 +1,44 @@
-//! The parts of a probe that touch the store, on whatever thread the driver runs them. The same for both drivers.
+//! The parts of a probe that use the store, on a thread of the driver's choice. The same for both drivers.
 
 use dunlin_core::{Fault, Time};
 use dunlin_net::Fetched;
 use dunlin_store::{ProbeBasis, SourceId, Store};
 
-use crate::capture::{self, Body, Errand, Failure, Job, Previous, Step, Taken};
+use crate::capture::{self, Body, Failure, PreparedProbe, Previous, ProbeResult, ProbeTask, Step};
 use crate::memory;
 use crate::recipe::Recipes;
 use crate::{Error, Settings};
 
-/// Reads what probes need: the words of each source, and what its last look left. One call of the store serves all; an
-/// error means that the store could not be read.
+/// Reads what probes start from: the configuration of each source, and the notes of its last probe. One call of the store
+/// serves all; an error means that the store could not be read.
 pub(crate) fn prepare(
     store: &dyn Store,
     settings: &Settings,
     recipes: &mut Recipes,
-    errands: &[Errand],
-) -> Result<Vec<Result<Job, Error>>, Error> {
-    let sources: Vec<SourceId> = errands.iter().map(|errand| errand.source).collect();
-    let stored = store.probe_bases(&sources, &memory::LEFT_BY_LOOKS)?;
-    let job = |(errand, basis): (&Errand, Option<ProbeBasis>)| {
-        let basis = basis.ok_or(Error::NoSuchSource(errand.source))?;
+    tasks: &[ProbeTask],
+) -> Result<Vec<Result<PreparedProbe, Error>>, Error> {
+    let sources: Vec<SourceId> = tasks.iter().map(|task| task.source).collect();
+    let stored = store.probe_bases(&sources, &memory::PROBE_NOTES)?;
+    let prepared = |(task, basis): (&ProbeTask, Option<ProbeBasis>)| {
+        let basis = basis.ok_or(Error::NoSuchSource(task.source))?;
         let target = recipes.target(&basis)?;
-        let (look, flicker) = memory::left_by_looks(&basis);
-        Ok(Job::new(errand, target, look, flicker, settings))
+        let (note, flicker) = memory::read_probe_notes(&basis);
+        Ok(PreparedProbe::new(task, target, note, flicker, settings))
     };
-    Ok(errands.iter().zip(stored).map(job).collect())
+    Ok(tasks.iter().zip(stored).map(prepared).collect())
 }
 
-/// Makes of an answer what is to be stored and learned.
+/// Turns an answer into a result.
 pub(crate) fn digest(
     store: &dyn Store,
     settings: &Settings,
-    job: Job,
+    prepared: PreparedProbe,
     answer: &Result<Fetched, dunlin_net::Error>,
     at: Time,
-) -> Result<Taken, Error> {
-    match capture::first_step(&job, answer, Body::Any, at) {
-        Step::Done(taken) => Ok(*taken),
-        Step::Read(fetched) => read(store, settings, job, fetched, at),
+) -> Result<ProbeResult, Error> {
+    match capture::first_step(&prepared, answer, Body::Any, at) {
+        Step::Done(result) => Ok(*result),
+        Step::Read(fetched) => read(store, settings, prepared, fetched, at),
     }
 }
 
@@ -46,20 +46,22 @@ pub(crate) fn digest(
 pub(crate) fn read(
     store: &dyn Store,
     settings: &Settings,
-    job: Job,
+    prepared: PreparedProbe,
     fetched: &Fetched,
     at: Time,
-) -> Result<Taken, Error> {
-    let extractor = match job.target.extractor(settings.extraction) {
+) -> Result<ProbeResult, Error> {
+    let extractor = match prepared.target.extractor(settings.extraction) {
         Ok(extractor) => extractor,
-        Err(error) => return Ok(capture::given_up(&job, Failure::new(Fault::User, error.to_string()), at)),
+        Err(error) => {
+            return Ok(capture::given_up(&prepared, Failure::new(Fault::User, error.to_string()), at));
+        }
     };
-    let is_first = !job.look.has_baseline();
-    let previous = if is_first { Previous::default() } else { memory::previous(store, job.source)? };
-    Ok(capture::read(job, fetched, &previous, at, &extractor))
+    let is_first = !prepared.note.has_baseline();
+    let previous = if is_first { Previous::default() } else { memory::previous(store, prepared.source)? };
+    Ok(capture::read(prepared, fetched, &previous, at, &extractor))
 }
 
-/// What a panic said.
+/// The message of a panic.
 pub(crate) fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())

@@ -1,12 +1,11 @@
-//! Threads for work on what strangers wrote, which may take very long: pages to read, versions to compare. Each piece of
-//! work has a deadline; one that overruns it is abandoned, and its result, should it ever come, goes nowhere. Knows nothing
-//! about what the work is.
+//! Threads for work on untrusted content, which may take very long: pages to read, versions to compare. Each piece of work
+//! has a deadline; work that overruns it is abandoned, and its late result is dropped. Knows nothing about what the work is.
 //!
-//! A thread cannot be killed, so an abandoned one runs on until its work ends by itself. There are spare threads for that, and
-//! only so many: when all of them are taken, nothing new begins until one is free again.
+//! A thread cannot be killed, so an abandoned one runs on until its work ends by itself. There is a limited number of spare
+//! threads for that: when all are taken, nothing new begins until one is free again.
 //!
-//! Invariant: no piece of work waits for the tokio runtime's own threads or keeps them busy, and nobody who leaves has to wait
-//! for one: these threads end with the process.
+//! Invariant: no piece of work uses the tokio runtime's own threads, and the end of the process waits for none of these
+//! threads.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -20,12 +19,12 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::probe::panic_message;
 
-/// How long a piece of work keeps others waiting. One that takes longer goes on beside them, until its deadline.
+/// How long a piece of work keeps others waiting. Longer work continues beside them, until its deadline.
 const TURN: Duration = Duration::from_secs(1);
 
 /// How many readers there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Staff {
+pub struct ReaderLimits {
     /// Pieces of work that begin at one time: each takes a processor, and more than there are only cost memory.
     pub at_one_time: usize,
     /// Threads beyond these, for work that takes longer than its turn or was abandoned.
@@ -34,7 +33,7 @@ pub struct Staff {
     pub most_waiting: usize,
 }
 
-impl Staff {
+impl ReaderLimits {
     /// As many at one time as there are processors, at least two.
     pub fn for_this_machine(spare: usize, most_waiting: usize) -> Self {
         let at_one_time = std::thread::available_parallelism().map_or(2, usize::from).max(2);
@@ -47,9 +46,9 @@ impl Staff {
     }
 }
 
-/// Why a piece of work brought nothing.
+/// Why a piece of work has no result.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unread {
+pub enum WorkError {
     /// Too many wait already.
     #[error("too many wait already (try again later)")]
     Full,
@@ -59,7 +58,7 @@ pub enum Unread {
         /// The deadline.
         within: Duration,
     },
-    /// It panicked, and said this.
+    /// It panicked with this message.
     #[error("{0}")]
     Panicked(String),
     /// No thread could be started for it.
@@ -67,100 +66,100 @@ pub enum Unread {
     NoThread,
 }
 
-/// The threads and who waits for them. Cheap to clone; when the last one is dropped, threads end as their work does.
+/// The threads and their queue. Cheap to clone; when the last clone is dropped, threads end as their work does.
 #[derive(Debug, Clone)]
 pub struct Readers {
-    crew: Arc<Crew>,
+    pool: Arc<ReaderPool>,
 }
 
 #[derive(Debug)]
-struct Crew {
-    hall: Arc<Hall>,
-    staff: Staff,
+struct ReaderPool {
+    threads: Arc<ThreadQueue>,
+    limits: ReaderLimits,
     turns: Semaphore,
-    /// One for each thread; given back when the work has truly ended.
-    places: Arc<Semaphore>,
+    /// One for each thread; returned when the work has really ended.
+    slots: Arc<Semaphore>,
     n_waiting: AtomicUsize,
-    /// Work that has begun and that somebody still waits for.
+    /// Work that has begun and that a caller still waits for.
     n_awaited: AtomicUsize,
 }
 
 impl Readers {
     /// Readers whose threads have this name. None is started before there is work.
-    pub fn new(name: &'static str, staff: Staff) -> Self {
-        let staff = Staff { at_one_time: staff.at_one_time.max(1), ..staff };
-        let crew = Crew {
-            hall: Arc::new(Hall {
+    pub fn new(name: &'static str, limits: ReaderLimits) -> Self {
+        let limits = ReaderLimits { at_one_time: limits.at_one_time.max(1), ..limits };
+        let pool = ReaderPool {
+            threads: Arc::new(ThreadQueue {
                 name,
-                n_kept: staff.at_one_time,
+                n_kept: limits.at_one_time,
                 state: Mutex::default(),
                 called: Condvar::new(),
             }),
-            turns: Semaphore::new(staff.at_one_time),
-            places: Arc::new(Semaphore::new(staff.n_threads())),
-            staff,
+            turns: Semaphore::new(limits.at_one_time),
+            slots: Arc::new(Semaphore::new(limits.n_threads())),
+            limits,
             n_waiting: AtomicUsize::new(0),
             n_awaited: AtomicUsize::new(0),
         };
-        Self { crew: Arc::new(crew) }
+        Self { pool: Arc::new(pool) }
     }
 
-    /// Has work done on a thread, when it is its turn, and abandons it when it takes longer than `within`. Who no longer
-    /// waits for this has abandoned it too.
+    /// Runs work on a thread, when it is its turn, and abandons it when it takes longer than `within`. Dropping the future
+    /// abandons it too.
     pub async fn run<T: Send + 'static>(
         &self,
         within: Duration,
         work: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, Unread> {
-        let crew = &*self.crew;
-        let waiting = Counted::one_more(&crew.n_waiting);
-        if waiting.before >= crew.staff.most_waiting && crew.turns.available_permits() == 0 {
-            return Err(Unread::Full);
+    ) -> Result<T, WorkError> {
+        let pool = &*self.pool;
+        let waiting = Counted::one_more(&pool.n_waiting);
+        if waiting.before >= pool.limits.most_waiting && pool.turns.available_permits() == 0 {
+            return Err(WorkError::Full);
         }
-        let turn = crew.turns.acquire().await.map_err(|_| Unread::NoThread)?;
-        let place = Arc::clone(&crew.places).acquire_owned().await.map_err(|_| Unread::NoThread)?;
+        let turn = pool.turns.acquire().await.map_err(|_| WorkError::NoThread)?;
+        let slot = Arc::clone(&pool.slots).acquire_owned().await.map_err(|_| WorkError::NoThread)?;
         drop(waiting);
-        let _awaited = Counted::one_more(&crew.n_awaited);
-        let (tell, mut outcome) = oneshot::channel();
-        crew.hall.begin(Box::new(move || {
+        let _awaited = Counted::one_more(&pool.n_awaited);
+        let (sender, mut outcome) = oneshot::channel();
+        pool.threads.begin(Box::new(move || {
             // Nothing that a panic may leave half done is used again: the work owns what it works on.
             let done = catch_unwind(AssertUnwindSafe(work));
-            drop(place);
-            // Nobody listens to what was abandoned, and nobody else can: the channel is this one piece of work's.
-            let _ = tell.send(done);
+            drop(slot);
+            // Abandoned work has no listener: the channel belongs to this one piece of work.
+            let _ = sender.send(done);
         }));
         let deadline = Instant::now() + within;
         let ended = if let Ok(ended) = timeout(TURN.min(within), &mut outcome).await {
             ended
         } else {
             drop(turn);
-            timeout_at(deadline, &mut outcome).await.map_err(|_| Unread::TooLong { within })?
+            timeout_at(deadline, &mut outcome).await.map_err(|_| WorkError::TooLong { within })?
         };
         ended
-            .map_err(|_| Unread::NoThread)?
-            .map_err(|panic: Box<dyn Any + Send>| Unread::Panicked(panic_message(&*panic)))
+            .map_err(|_| WorkError::NoThread)?
+            .map_err(|panic: Box<dyn Any + Send>| WorkError::Panicked(panic_message(&*panic)))
     }
 
     /// How many abandoned pieces of work still run.
     pub fn n_abandoned(&self) -> usize {
-        let n_taken = self.crew.staff.n_threads() - self.crew.places.available_permits();
-        n_taken.saturating_sub(self.crew.n_awaited.load(Ordering::Relaxed))
+        let n_taken = self.pool.limits.n_threads() - self.pool.slots.available_permits();
+        n_taken.saturating_sub(self.pool.n_awaited.load(Ordering::Relaxed))
     }
 
     /// Whether abandoned work has all threads, so that nothing can begin.
     pub fn are_stuck(&self) -> bool {
-        self.n_abandoned() >= self.crew.staff.n_threads()
+        self.n_abandoned() >= self.pool.limits.n_threads()
     }
 }
 
-impl Drop for Crew {
+impl Drop for ReaderPool {
     fn drop(&mut self) {
-        self.hall.state().is_closed = true;
-        self.hall.called.notify_all();
+        self.threads.state().is_closed = true;
+        self.threads.called.notify_all();
     }
 }
 
-/// Counts while it is there.
+/// Counts while it exists.
 struct Counted<'c> {
     count: &'c AtomicUsize,
     before: usize,
@@ -180,11 +179,11 @@ impl Drop for Counted<'_> {
 
 type Work = Box<dyn FnOnce() + Send>;
 
-/// Where threads wait for work. Who hands it in has a place, so there are no more threads than places.
+/// Where threads wait for work. Each piece of work holds a slot, so there are no more threads than slots.
 #[derive(Debug)]
-struct Hall {
+struct ThreadQueue {
     name: &'static str,
-    /// So many idle threads stay; more end.
+    /// How many idle threads stay; more end.
     n_kept: usize,
     state: Mutex<State>,
     called: Condvar,
@@ -203,7 +202,7 @@ impl std::fmt::Debug for State {
     }
 }
 
-impl Hall {
+impl ThreadQueue {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -217,9 +216,9 @@ impl Hall {
             return;
         }
         drop(state);
-        let hall = Arc::clone(self);
-        // Without a thread the work is dropped here, and who waits for it hears that nothing will come.
-        let _ = std::thread::Builder::new().name(self.name.to_owned()).spawn(move || hall.work(work));
+        let threads = Arc::clone(self);
+        // Without a thread the work is dropped here, which the caller sees as a closed channel.
+        let _ = std::thread::Builder::new().name(self.name.to_owned()).spawn(move || threads.work(work));
     }
 
     /// A thread's life.

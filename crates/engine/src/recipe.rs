@@ -1,4 +1,4 @@
-//! What a user says about one source, as it is stored, and what it means once checked. Fetches nothing.
+//! The configuration of one source, as it is stored and as it is checked. Fetches nothing.
 //!
 //! Invariant: a source that passes [`check`] can be watched: its URL may be fetched, its recipe can be used, and its
 //! life, urgency and weight mean something.
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use dunlin_extract::recipe::{NoiseRules, Recipe};
 use dunlin_extract::{Extractor, Limits};
-use dunlin_net::{Request, ShownUrl};
+use dunlin_net::{RedactedUrl, Request};
 use dunlin_sched::value::{Life, ValueModel};
 use dunlin_store::{NewSource, ProbeBasis, SourceEdit};
 use serde::{Deserialize, Serialize};
@@ -27,33 +27,33 @@ pub struct SourceRecipe {
     pub recipe: Recipe,
     /// What to leave out before anything is compared.
     pub noise: NoiseRules,
-    /// What to do about parts that are different at every look.
+    /// What to do about parts that differ at every probe.
     pub flicker: FlickerRule,
     /// Headers to send, such as `Authorization`. Sent to the host of the URL only, and never shown.
     pub headers: BTreeMap<String, String>,
-    /// Never look again sooner than this many seconds.
+    /// Never probe again sooner than this many seconds.
     pub shortest_gap: Option<u64>,
-    /// Look at least this often, in seconds.
+    /// Probe at least this often, in seconds.
     pub longest_gap: Option<u64>,
 }
 
-/// What to do about parts of a page that are different at every look.
+/// What to do about parts of a page that differ at every probe.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FlickerRule {
-    /// Learn them and keep them quiet.
+    /// Learn and suppress them.
     #[default]
     Learn,
-    /// Tell them like anything else: for a page that changes in earnest every few seconds.
+    /// Report them like any other change: for a page that really changes every few seconds.
     Tell,
 }
 
-/// A longer selector or pattern is recognised by how it begins.
+/// A longer selector or pattern is recognised by its beginning.
 const LONGEST_SHOWN: usize = 80;
 
 impl SourceRecipe {
     /// How pages are read by it, for people: after "reading it".
-    pub(crate) fn shown(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         let quoted = |text: &str| match text.char_indices().nth(LONGEST_SHOWN) {
             Some((cut, _)) => format!("`{}…`", &text[..cut]),
             None => format!("`{text}`"),
@@ -86,7 +86,7 @@ impl fmt::Debug for SourceRecipe {
     }
 }
 
-/// Where a source is and how to read it: all that a probe needs of its user's words.
+/// Where a source is and how to read it: the part of the configuration that a probe needs.
 #[derive(Debug, Clone)]
 pub struct Target {
     /// Where it is.
@@ -95,33 +95,33 @@ pub struct Target {
     pub recipe: Arc<SourceRecipe>,
 }
 
-/// A source whose words have been understood.
+/// A checked configuration of a source.
 #[derive(Debug, Clone)]
 pub struct Checked {
     /// Where it is and how to read it.
     pub target: Target,
     /// What its changes are worth.
     pub value: ValueModel,
-    /// Never look again sooner than this.
+    /// Never probe again sooner than this.
     pub shortest_gap: Duration,
-    /// Look at least this often.
+    /// Probe at least this often.
     pub longest_gap: Duration,
 }
 
 /// The longest gap that makes sense: about three years.
 const MAX_GAP: u64 = 100_000_000;
 
-/// Weights with which worth can still be reckoned: next to a larger one, all other sources would be worth nothing.
+/// Weights with which values can still be computed: beside a larger one, all other sources would be worth nothing.
 const WEIGHTS: RangeInclusive<f64> = 1e-6..=1e6;
 
 /// The most bytes of headers that one source may add to each request.
 const MAX_HEADER_BYTES: usize = 16 << 10;
 
-/// Understands a source, or says which part of it makes no sense and what to write instead.
+/// Checks a source, or says which part of it is invalid and what to write instead.
 pub fn check(source: &NewSource, settings: &Settings) -> Result<Checked, Error> {
-    let checked = understand(source, settings)?;
+    let checked = interpret(source, settings)?;
     let Target { url, .. } = &checked.target;
-    let refused = |refusal| dunlin_net::Error::Refused { url: ShownUrl::of(url), refusal, hops: 0 };
+    let refused = |refusal| dunlin_net::Error::Refused { url: RedactedUrl::of(url), refusal, hops: 0 };
     settings.network.guard.check_url(url).map_err(|refusal| Error::Url(refused(refusal)))?;
     checked.extractor(settings.extraction)?;
     checked.target.request()?;
@@ -160,7 +160,7 @@ pub fn check_edit(present: &NewSource, edit: &SourceEdit, settings: &Settings) -
 }
 
 /// The same without what only a probe needs, which would be slow for many sources.
-pub(crate) fn understand(source: &NewSource, settings: &Settings) -> Result<Checked, Error> {
+pub(crate) fn interpret(source: &NewSource, settings: &Settings) -> Result<Checked, Error> {
     let url = parse_url(&source.url)?;
     let recipe = parse_recipe(&source.kind, &source.recipe)?;
     let gap = |seconds: Option<u64>, default: Duration, what| match seconds {
@@ -201,28 +201,28 @@ fn parse_recipe(kind: &str, text: &str) -> Result<SourceRecipe, Error> {
     Ok(recipe)
 }
 
-/// Recipes that were understood of late, so that sources that are read in the same way share one.
+/// Recently parsed recipes, so that sources that are read in the same way share one.
 #[derive(Debug, Default)]
 pub(crate) struct Recipes(HashMap<String, Arc<SourceRecipe>>);
 
 impl Recipes {
-    /// So many different ones are held; beyond that, all are understood anew.
+    /// How many different ones are held; beyond that, all are dropped.
     const MOST: usize = 1024;
 
-    /// Understands where a source is and how to read it.
-    pub(crate) fn target(&mut self, words: &ProbeBasis) -> Result<Target, Error> {
-        let key = format!("{}\n{}", words.kind, words.recipe);
+    /// Parses where a source is and how to read it.
+    pub(crate) fn target(&mut self, basis: &ProbeBasis) -> Result<Target, Error> {
+        let key = format!("{}\n{}", basis.kind, basis.recipe);
         let recipe = if let Some(known) = self.0.get(&key) {
             Arc::clone(known)
         } else {
-            let recipe = Arc::new(parse_recipe(&words.kind, &words.recipe)?);
+            let recipe = Arc::new(parse_recipe(&basis.kind, &basis.recipe)?);
             if self.0.len() >= Self::MOST {
                 self.0.clear();
             }
             self.0.insert(key, Arc::clone(&recipe));
             recipe
         };
-        Ok(Target { url: parse_url(&words.url)?, recipe })
+        Ok(Target { url: parse_url(&basis.url)?, recipe })
     }
 }
 

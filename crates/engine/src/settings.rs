@@ -9,7 +9,7 @@ use dunlin_sched::model::Prior;
 use dunlin_sched::watch::{Pace, Strategy};
 use dunlin_store::Retention;
 
-/// Everything that can be said about how an engine works.
+/// All settings of an engine.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// The step of time in which decisions are made.
@@ -24,32 +24,32 @@ pub struct Settings {
     pub network: dunlin_net::Settings,
     /// Whether to ask for robots.txt.
     pub robots: RobotsRule,
-    /// The most fetches at one time. What a chronon's budget begins beyond that waits in line for its turn, so that any budget
-    /// can be spent; at most [`Settings::MOST_IN_LINE`] times as many.
+    /// The most fetches at one time. Further probes of a chronon's budget wait in a queue, so that any budget can
+    /// be spent; at most [`Settings::MAX_QUEUED`] times as many.
     pub in_flight: u32,
-    /// The most bytes, about, for what is recalled of sources between two looks; what does not fit is read from the store
-    /// for every look. As long as half of it is enough, nothing is forgotten. A source takes about 150 bytes, more with
-    /// long validators or much that flickers.
+    /// About the most bytes for the cache of sources between two probes; what does not fit is read from the store for every
+    /// probe. As long as half of it is enough, nothing is dropped. A source takes about 150 bytes, more with long
+    /// validators or much flicker.
     pub recall_bytes: usize,
-    /// What a look is worth.
+    /// What a probe is worth.
     pub strategy: Strategy,
     /// Decides the jitter of back-offs.
     pub seed: u64,
-    /// What is assumed of a source before anything is known.
+    /// What is assumed about a source before anything is known.
     pub prior: Prior,
-    /// Never look again sooner than this, for sources that say nothing else.
+    /// Never probe again sooner than this, for sources without a setting of their own.
     pub shortest_gap: Duration,
-    /// Look at least this often, for sources that say nothing else; also the longest pause after a refusal.
+    /// Probe at least this often, for sources without a setting of their own; also the longest pause after a refusal.
     pub longest_gap: Duration,
     /// How much of a hostile page is read.
     pub extraction: Limits,
-    /// How long it may take to read what one probe brought. A reading that takes longer is abandoned, and the source refused.
+    /// How long the reading of one probe's content may take. A reading that takes longer is abandoned, and the source refused.
     pub reading_time: Duration,
     /// What may be removed from the store, and when.
     pub keep: Keep,
-    /// How long stopping waits for probes that are under way.
+    /// How long stopping waits for active probes.
     pub stop_within: Duration,
-    /// How long no decision may be made, or one write may take, before that is told as a standstill.
+    /// How long no decision may be made, or one write may take, before that is reported as a standstill.
     pub patience: Duration,
 }
 
@@ -58,15 +58,15 @@ impl Settings {
     /// them, no reading begins until one ends.
     pub const SPARE_READERS: usize = 16;
 
-    /// How many times as many probes may wait, in line or for the writer, as fetch. Bounds memory.
-    pub const MOST_IN_LINE: u32 = 31;
+    /// How many probes may wait, in the queue or for the writer, for each one that fetches. Bounds memory.
+    pub const MAX_QUEUED: u32 = 31;
 
-    /// The most probes from decision to commit at one time, with this budget.
+    /// The most active probes, from decision to commit, with this budget.
     #[expect(clippy::cast_sign_loss, reason = "what is below nothing becomes nothing, as it should")]
-    pub fn most_under_way(&self, budget: Pace) -> u32 {
+    pub fn max_active(&self, budget: Pace) -> u32 {
         let at_one_time = self.in_flight.max(1);
         let begun = (budget.per_second * self.chronon.as_secs_f64()).ceil() as u32;
-        at_one_time.saturating_add(begun.min(at_one_time.saturating_mul(Self::MOST_IN_LINE)))
+        at_one_time.saturating_add(begun.min(at_one_time.saturating_mul(Self::MAX_QUEUED)))
     }
 }
 
@@ -95,7 +95,7 @@ impl Default for Settings {
     }
 }
 
-/// Whether sites are asked what they ask of programs.
+/// Whether robots.txt is respected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RobotsRule {
     /// robots.txt is fetched and followed.
@@ -103,11 +103,11 @@ pub enum RobotsRule {
         /// The name that its rules are looked up for, without a version.
         product: String,
     },
-    /// robots.txt is not asked for. For sites of one's own.
+    /// robots.txt is not fetched. For your own sites.
     Ignore,
 }
 
-/// How long things stay in the store; `None` is for ever. Newest versions and present items stay always.
+/// How long data stays in the store; `None` is for ever. Newest versions and present items stay always.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Keep {
     /// So many versions of each source.

@@ -13,14 +13,16 @@ use dunlin_net::{Error as NetError, Fetched, Request};
 use dunlin_store::{NewSource, SourceEdit, SourceId, Store};
 use url::Url;
 
-use crate::capture::{Body, Errand, Failure, Job, Step, Taken, first_step, given_up, took_too_long};
-use crate::control::{Command, Control, Event, Leg, Unwanted};
+use crate::capture::{
+    Body, Failure, PreparedProbe, ProbeResult, ProbeTask, Step, first_step, given_up, reading_timed_out,
+};
+use crate::control::{Command, Control, Event, NotProbeable, SiteHop};
 use crate::handle::stored_budget;
-use crate::joining::{Joining, Unnoted, has_been_used, load_all};
 use crate::probe::{digest, panic_message, prepare};
 use crate::recipe::Recipes;
+use crate::source_config::{SourceConfig, Unnoted, has_been_used, load_all};
 use crate::writing::Backlog;
-use crate::{Error, Explained, Figures, Health, Pace, Settings, recipe};
+use crate::{Error, Figures, Health, Pace, Settings, SourceExplanation, recipe};
 
 /// A web that answers at once, and says how long it would have taken.
 pub trait World {
@@ -42,12 +44,12 @@ pub struct Answered {
     pub result: Result<Fetched, NetError>,
 }
 
-/// Something that will happen.
-enum Happening {
+/// Something that is scheduled to happen.
+enum Scheduled {
     Tick,
-    Answer { job: Box<Job>, result: Result<Fetched, NetError> },
+    Answer { prepared: Box<PreparedProbe>, result: Result<Fetched, NetError> },
     Robots { url: Url, result: Result<Fetched, NetError> },
-    Abandoned(Box<Taken>),
+    Abandoned(Box<ProbeResult>),
     WriteAgain,
 }
 
@@ -64,7 +66,7 @@ pub struct Simulation<W> {
     /// The world's time. The engine's clock may show another one.
     now: Time,
     clock_ahead: i64,
-    agenda: BTreeMap<(Time, u64), Happening>,
+    agenda: BTreeMap<(Time, u64), Scheduled>,
     n_planned: u64,
     next_tick: Option<(Time, u64)>,
     recipes: Recipes,
@@ -87,8 +89,8 @@ impl<W: World> Simulation<W> {
         if has_been_used(&*store)? {
             control.resume(start);
         }
-        load_all(&*store, &settings, |joining| {
-            control.handle(start, Event::Joined(joining), &mut Vec::new());
+        load_all(&*store, &settings, |config| {
+            control.handle(start, Event::Configured(config), &mut Vec::new());
         })?;
         let mut simulation = Self {
             store,
@@ -123,8 +125,8 @@ impl<W: World> Simulation<W> {
 
     fn join(&mut self, id: SourceId) -> Result<(), Error> {
         let source = self.store.source(id)?.ok_or(Error::NoSuchSource(id))?;
-        let joining = Joining::load(&*self.store, &source, &self.settings, &Unnoted::default())?;
-        self.happen(Event::Joined(vec![joining]));
+        let config = SourceConfig::load(&*self.store, &source, &self.settings, &Unnoted::default())?;
+        self.happen(Event::Configured(vec![config]));
         self.plan_tick(self.now);
         Ok(())
     }
@@ -132,13 +134,13 @@ impl<W: World> Simulation<W> {
     /// Removes a source, as a user would.
     pub fn remove_source(&mut self, id: SourceId) -> Result<(), Error> {
         self.store.remove_source(id)?;
-        self.happen(Event::Left(id));
+        self.happen(Event::Removed(id));
         Ok(())
     }
 
-    /// Asks for a look, as a user would.
-    pub fn probe_now(&mut self, id: SourceId) -> Result<(), Unwanted> {
-        let wanted = self.control.want(self.clock(), id);
+    /// Requests a probe, as a user would.
+    pub fn probe_now(&mut self, id: SourceId) -> Result<(), NotProbeable> {
+        let wanted = self.control.request_probe(self.clock(), id);
         self.plan_tick(self.now);
         wanted
     }
@@ -152,30 +154,30 @@ impl<W: World> Simulation<W> {
     /// Lets everything happen up to `end`.
     pub fn run_until(&mut self, end: Time) {
         while let Some(entry) = self.agenda.first_entry().filter(|entry| entry.key().0 <= end) {
-            let ((at, number), happening) = entry.remove_entry();
+            let ((at, number), scheduled) = entry.remove_entry();
             self.now = self.now.max(at);
             if self.next_tick == Some((at, number)) {
                 self.next_tick = None;
             }
-            self.live_through(happening);
+            self.run_scheduled(scheduled);
         }
         self.now = self.now.max(end);
     }
 
-    fn live_through(&mut self, happening: Happening) {
-        match happening {
-            Happening::Tick => {
+    fn run_scheduled(&mut self, scheduled: Scheduled) {
+        match scheduled {
+            Scheduled::Tick => {
                 let at = self.clock();
                 self.happen(Event::Tick { at });
                 let due = self.control.next_due(at).map_or(Duration::MAX, |due| due.since(at));
                 self.plan_tick(self.now.plus(due.clamp(self.settings.chronon, LONGEST_SLEEP)));
             }
-            Happening::Answer { job, result } => self.read(*job, result),
-            Happening::Robots { url, result } => self.happen(Event::Robots { url, answer: Box::new(result) }),
-            Happening::Abandoned(taken) => self.happen(Event::Taken(taken)),
-            Happening::WriteAgain => self.write(),
+            Scheduled::Answer { prepared, result } => self.read(*prepared, result),
+            Scheduled::Robots { url, result } => self.happen(Event::Robots { url, answer: Box::new(result) }),
+            Scheduled::Abandoned(result) => self.happen(Event::Probed(result)),
+            Scheduled::WriteAgain => self.write(),
         }
-        // What has happened may be worth a look before the next planned one.
+        // A probe may now be due before the next planned tick.
         if let Some((next, _)) = self.next_tick
             && let Some(due) = self.control.next_due(self.clock())
         {
@@ -196,13 +198,13 @@ impl<W: World> Simulation<W> {
             Some(planned) => drop(self.agenda.remove(&planned)),
             None => {}
         }
-        self.next_tick = Some(self.plan(at, Happening::Tick));
+        self.next_tick = Some(self.plan(at, Scheduled::Tick));
     }
 
-    fn plan(&mut self, at: Time, happening: Happening) -> (Time, u64) {
+    fn plan(&mut self, at: Time, scheduled: Scheduled) -> (Time, u64) {
         self.n_planned += 1;
         let key = (at, self.n_planned);
-        self.agenda.insert(key, happening);
+        self.agenda.insert(key, scheduled);
         key
     }
 
@@ -216,11 +218,11 @@ impl<W: World> Simulation<W> {
                     self.backlog.push(write);
                     has_writes = true;
                 }
-                Command::Probe { errand, leg } => self.probe(errand, leg),
+                Command::Probe { task, hop } => self.probe(task, hop),
                 Command::FetchRobots { url } => {
                     let request = Request::new(url.clone());
                     let Answered { latency, result } = self.world.answer(&request, self.now);
-                    self.plan(self.now.plus(latency), Happening::Robots { url, result });
+                    self.plan(self.now.plus(latency), Scheduled::Robots { url, result });
                 }
             }
         }
@@ -229,48 +231,51 @@ impl<W: World> Simulation<W> {
         }
     }
 
-    fn probe(&mut self, errand: Errand, leg: Leg) {
-        let probe = errand.probe;
+    fn probe(&mut self, task: ProbeTask, hop: SiteHop) {
+        let probe = task.probe;
         let prepared = catch_unwind(AssertUnwindSafe(|| {
-            let mut jobs = prepare(&*self.store, &self.settings, &mut self.recipes, &[errand])?;
-            jobs.pop().unwrap_or(Err(Error::Stopped))
+            let mut prepared = prepare(&*self.store, &self.settings, &mut self.recipes, &[task])?;
+            prepared.pop().unwrap_or(Err(Error::Stopped))
         }));
-        let job = match prepared {
-            Ok(Ok(job)) => job,
+        let prepared = match prepared {
+            Ok(Ok(prepared)) => prepared,
             Ok(Err(error)) => return self.happen(Event::Dropped { probe, reason: error.to_string() }),
             Err(panic) => return self.happen(Event::Crashed { probe, reason: panic_message(&*panic) }),
         };
-        match job.request() {
+        match prepared.request() {
             Ok(request) => {
-                let Answered { latency, result } = self.world.answer(&leg.of(request), self.now);
-                let job = Box::new(job);
-                self.plan(self.now.plus(latency), Happening::Answer { job, result });
+                let Answered { latency, result } = self.world.answer(&hop.of(request), self.now);
+                let prepared = Box::new(prepared);
+                self.plan(self.now.plus(latency), Scheduled::Answer { prepared, result });
             }
             Err(error) => {
                 let failure = Failure::new(Fault::User, error.to_string());
-                self.happen(Event::Taken(Box::new(given_up(&job, failure, self.clock()))));
+                self.happen(Event::Probed(Box::new(given_up(&prepared, failure, self.clock()))));
             }
         }
     }
 
-    fn read(&mut self, job: Job, result: Result<Fetched, NetError>) {
-        let (probe, at) = (job.probe, self.clock());
+    fn read(&mut self, prepared: PreparedProbe, result: Result<Fetched, NetError>) {
+        let (probe, at) = (prepared.probe, self.clock());
         match result {
-            Err(NetError::Elsewhere { onward }) => return self.happen(Event::LedOn { probe, onward }),
-            Err(NetError::Stale { .. }) => return self.happen(Event::ClosedUnder { probe }),
+            Err(NetError::CrossSiteRedirect { redirect }) => {
+                return self.happen(Event::Redirected { probe, redirect });
+            }
+            Err(NetError::Stale { .. }) => return self.happen(Event::ConnectionClosed { probe }),
             _ => {}
         }
         let (within, needed) =
-            (self.settings.reading_time, self.world.time_to_read(&job.target.url, self.now));
-        if needed > within && matches!(first_step(&job, &result, Body::Any, at), Step::Read(_)) {
-            // As in the live driver: it ends at the deadline, whatever would have come of it.
-            let taken = Box::new(took_too_long(&job, &result, within, at));
-            self.plan(self.now.plus(within), Happening::Abandoned(taken));
+            (self.settings.reading_time, self.world.time_to_read(&prepared.target.url, self.now));
+        if needed > within && matches!(first_step(&prepared, &result, Body::Any, at), Step::Read(_)) {
+            // As in the live driver: it ends at the deadline, with any result.
+            let result = Box::new(reading_timed_out(&prepared, &result, within, at));
+            self.plan(self.now.plus(within), Scheduled::Abandoned(result));
             return;
         }
-        let read = catch_unwind(AssertUnwindSafe(|| digest(&*self.store, &self.settings, job, &result, at)));
+        let read =
+            catch_unwind(AssertUnwindSafe(|| digest(&*self.store, &self.settings, prepared, &result, at)));
         self.happen(match read {
-            Ok(Ok(taken)) => Event::Taken(Box::new(taken)),
+            Ok(Ok(result)) => Event::Probed(Box::new(result)),
             Ok(Err(error)) => Event::Dropped { probe, reason: error.to_string() },
             Err(panic) => Event::Crashed { probe, reason: panic_message(&*panic) },
         });
@@ -281,11 +286,11 @@ impl<W: World> Simulation<W> {
             self.happen(event);
         }
         if let Some(pause) = self.backlog.pause() {
-            self.plan(self.now.plus(pause), Happening::WriteAgain);
+            self.plan(self.now.plus(pause), Scheduled::WriteAgain);
         }
     }
 
-    /// Sets the engine's clock forward, or back, by so many seconds. The world's time goes on as it did.
+    /// Sets the engine's clock forward, or back, by this many seconds. The world's time is not affected.
     pub fn set_clock(&mut self, seconds: i64) {
         self.clock_ahead = self.clock_ahead.saturating_add(seconds.saturating_mul(1_000_000));
     }
@@ -295,11 +300,11 @@ impl<W: World> Simulation<W> {
         Time::from_micros(self.now.micros().saturating_add(self.clock_ahead))
     }
 
-    /// Ends as a stopped engine does: nothing is begun any more, what is under way is finished, all is written.
+    /// Ends as a stopped engine does: no probe starts, active ones finish, everything is written.
     pub fn stop(mut self) -> W {
         self.happen(Event::Stopping);
         let end = self.now.plus(self.settings.stop_within);
-        while self.control.n_under_way() > 0 && self.now < end {
+        while self.control.n_active() > 0 && self.now < end {
             let Some((at, _)) = self.agenda.keys().next().copied() else { break };
             self.run_until(at);
         }
@@ -324,8 +329,8 @@ impl<W: World> Simulation<W> {
         &mut self.world
     }
 
-    /// What is known of a source.
-    pub fn explain(&mut self, id: SourceId) -> Result<Explained, Error> {
+    /// What is known about a source.
+    pub fn explain(&mut self, id: SourceId) -> Result<SourceExplanation, Error> {
         let source = self.store.source(id)?.ok_or(Error::NoSuchSource(id))?;
         Ok(self.control.explain(source, self.clock()))
     }

@@ -1,8 +1,8 @@
 //! What waits to be written, and how it is written: in order, captures together, again and again while the store cannot.
 //! Blocks; the driver chooses the thread.
 //!
-//! Invariant: what was handed over is written or reported as lost, and never dropped because the store was full, busy or
-//! read-only. A capture that is written twice counts once.
+//! Invariant: every write is done or reported as lost, and never dropped because the store was full, busy or read-only. A
+//! capture that is written twice counts once.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use dunlin_core::Retry;
 use dunlin_store::{Capture, Note, ObservationId, SourceId, Store};
 
 use crate::control::{Event, Write};
-use crate::joining::set_noted_until;
+use crate::source_config::set_noted_until;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
@@ -41,14 +41,14 @@ impl Backlog {
         Some(FIRST_PAUSE.saturating_mul(1 << doublings).min(LONGEST_PAUSE))
     }
 
-    /// Writes as much as the store takes, and says what came of it.
+    /// Writes as much as the store takes, and returns the resulting events.
     pub(crate) fn attempt(&mut self, store: &dyn Store) -> Vec<Event> {
         let mut events = Vec::new();
         let was_in_trouble = self.n_failures > 0;
         while !self.waiting.is_empty() {
             if let Err(error) = self.write_next(store, &mut events) {
                 if !was_in_trouble && self.n_failures == 0 {
-                    tracing::warn!(%error, "the store cannot be written; no probe is begun until it can");
+                    tracing::warn!(%error, "the store cannot be written; no probe starts until it can");
                 }
                 self.n_failures = self.n_failures.saturating_add(1);
                 events.push(Event::StoreTrouble(Some(error.to_string())));

@@ -1,5 +1,5 @@
 //! Old items and new items to changes. Order and dates are not content: a re-ordered or re-dated item has not
-//! changed. What flickers is told apart elsewhere.
+//! changed. Recognising flicker is [`crate::flicker`]'s task.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use crate::work::Work;
 /// Something that a reader would notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change<'i> {
-    /// An item that was not there.
+    /// A new item.
     Added(&'i Item),
     /// The same item with another title or text.
     Edited {
@@ -20,7 +20,7 @@ pub enum Change<'i> {
         /// As it is.
         new: &'i Item,
     },
-    /// An item that is there no more.
+    /// An item that is gone.
     Removed(&'i Item),
 }
 
@@ -42,7 +42,7 @@ impl<'i> Change<'i> {
     }
 }
 
-/// All that came of comparing two looks at a document.
+/// The result of comparing two versions of a document.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Comparison<'i> {
     /// Added and edited items in the order of the new document, then the removed ones in the order of the old.
@@ -75,7 +75,7 @@ pub fn compare<'i>(old: &'i [Item], new: &'i [Item]) -> Comparison<'i> {
     let mut pairing = Pairing { old, new, partners: vec![None; new.len()], is_taken: vec![false; old.len()] };
     pairing.pair_by(|item| Some(item.id.to_string()));
     pairing.pair_by(|item| item.link.clone());
-    // A story told again word for word under another link is news, unless all links are other ones.
+    // The same story under another link is news, unless all links are different.
     let is_churned = !pairing.is_taken.contains(&true);
     pairing
         .pair_by(|item| (is_churned || item.link.is_none()).then(|| content_id(&[&item.title, &item.text])));
@@ -95,7 +95,7 @@ struct Pairing<'i> {
 }
 
 impl<'i> Pairing<'i> {
-    /// Pairs the items still alone whose key is the same, and is nobody else's.
+    /// Pairs the items still unpaired that share a key which no other item has.
     fn pair_by(&mut self, key: impl Fn(&Item) -> Option<String>) {
         let alone = |items: &[Item], is_paired: &dyn Fn(usize) -> bool| {
             let mut by_key: BTreeMap<String, usize> = BTreeMap::new();

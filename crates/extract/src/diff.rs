@@ -37,10 +37,10 @@ impl<'t> Piece<'t> {
 /// Bytes of each text that are compared; the rest is left out.
 const MAX_BYTES: usize = 1 << 20;
 
-/// Most cells of the table of all pairs that a comparison may look at: some milliseconds.
+/// Most cells of the table of all pairs that a comparison may visit: some milliseconds.
 const MAX_CELLS: usize = 4_000_000;
 
-/// Cells that are looked at in one step.
+/// Cells that are visited in one step.
 const CELLS_PER_STEP: usize = 4;
 
 /// Compares two texts word by word.

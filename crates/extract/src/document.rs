@@ -5,7 +5,7 @@ use std::fmt;
 use dunlin_core::Time;
 use serde::{Deserialize, Serialize};
 
-/// How an item is recognised from one look to the next.
+/// How an item is recognised from one probe to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum IdOrigin {
@@ -13,7 +13,7 @@ pub enum IdOrigin {
     Guid,
     /// The address it links to.
     Link,
-    /// Its place in the document, where that says what it is: the whole page, a named JSON value.
+    /// Its position in the document, where that identifies it: the whole page, a named JSON value.
     Place,
     /// A fingerprint of its content; an edited item has another one.
     Content,
@@ -40,10 +40,10 @@ impl fmt::Display for ItemId {
     }
 }
 
-/// One thing that a page tells: an entry of a feed, a selected element, a value.
+/// One item of a page: an entry of a feed, a selected element, a value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Item {
-    /// Recognises it from one look to the next.
+    /// Identifies it from one probe to the next.
     pub id: ItemId,
     /// Its heading, as plain text; may be empty.
     pub title: String,
@@ -109,7 +109,7 @@ impl fmt::Display for Format {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Diagnostic {
-    /// The body was longer than is looked at.
+    /// The body was longer than the limit.
     #[error("read the first {limit} of {length} bytes")]
     TooManyBytes {
         /// Bytes given.
@@ -205,7 +205,7 @@ pub enum Diagnostic {
         /// Items found nevertheless.
         n_items: usize,
     },
-    /// Several items had the same id; they are told apart by link or content.
+    /// Several items had the same id; link or content distinguishes them.
     #[error("the id `{id}` is used by {n_items} different items")]
     SharedId {
         /// The id.
@@ -219,7 +219,7 @@ pub enum Diagnostic {
         /// Copies left out.
         n_items: usize,
     },
-    /// There was no body, or nothing but white space in it. Servers do that when they are ill.
+    /// There was no body, or nothing but white space in it. Failing servers do that.
     #[error("the document is empty")]
     Empty,
     /// The recipe found nothing.

@@ -34,9 +34,9 @@ pub enum Error {
         part: Part,
         /// The text as given.
         text: String,
-        /// The character, counted from 1, from which on it makes no sense.
+        /// The position of the error, in characters from 1.
         at: usize,
-        /// What is wrong, in the words of the parser.
+        /// What is wrong, as the parser puts it.
         reason: String,
     },
     /// The text is longer than any sensible one.
@@ -72,7 +72,7 @@ pub(crate) fn parse_part<T, E: ToString>(
     })
 }
 
-/// Parsers draw pictures of the place over several lines; the last line that says something is the reason.
+/// Parsers draw the position over several lines; the last line that says something is the reason.
 fn reason_line(reason: &str) -> String {
     let mut lines = reason.lines().map(str::trim).filter(|line| line.contains(char::is_alphabetic));
     // Some reasons are but the name that the parser has for them in its own code, and what is in there, over many lines.

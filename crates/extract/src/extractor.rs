@@ -86,7 +86,7 @@ impl Extractor {
         Work::new(self.limits.max_steps)
     }
 
-    /// Reads a document. What cannot be read is said in its diagnostics.
+    /// Reads a document. Its diagnostics say what could not be read.
     pub fn extract(&self, input: &Input<'_>) -> Document {
         let mut diagnostics = Vec::new();
         let max_bytes = self.limits.max_bytes;
@@ -171,7 +171,7 @@ impl Extractor {
             }
             (Method::Auto | Method::Page, Format::Html) => page(reader.whole(text, diagnostics)),
             (Method::Auto | Method::Page, Format::Xml) | (Method::Page, Format::Feed) => page(elements(text)),
-            // Somebody who asked for a feed or for data is not served with the words of an error page.
+            // The text of an error page is no answer to a request for a feed or for data.
             (Method::Feed | Method::Json, _) => Found::default(),
             (Method::Text, Format::Html) => plain(self.text_items(&strip_tags(text))),
             _ => plain(self.text_items(text)),
@@ -219,7 +219,7 @@ impl Extractor {
     }
 }
 
-/// Data without words can still change.
+/// Data without text can still change.
 fn binary(body: &[u8]) -> Found {
     let fingerprint = content_id(&[&String::from_utf8_lossy(body)]);
     let text = format!("{} bytes, fingerprint {fingerprint}", body.len());

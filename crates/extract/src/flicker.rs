@@ -1,5 +1,5 @@
-//! What a page changes all the time and nobody needs to hear about: parts that are different at every look, however
-//! close the looks (counters, rotating teasers, tokens), and content that comes back to what it was before (A-B-A).
+//! What a page changes all the time without news: parts that differ at every probe, however close the probes (counters,
+//! rotating teasers, tokens), and content that returns to an earlier state (A-B-A).
 //!
 //! A [`Flicker`] is a value: it is passed in, a new one comes out, and it is stored with the source. It is
 //! bounded; what is forgotten is reported once more.
@@ -20,43 +20,43 @@ use traits::{Trait, traits_of};
 
 /// Why a change is not reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Quiet {
-    /// The content has come back to what it was not long ago, or an item leaves that came and went before.
+pub enum Suppression {
+    /// The content has returned to a recent state, or an item leaves that came and went before.
     Returned,
-    /// It differs only where all of a few close looks differed.
+    /// It differs only in parts that differed at every probe of a burst.
     Flickers,
 }
 
-/// The changes of one look, divided into those to report and those not to.
+/// The changes of one probe, divided into those to report and those to suppress.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Verdict<'i> {
-    /// Worth telling, in the order of [`Comparison::changes`].
+    /// To report, in the order of [`Comparison::changes`].
     pub reported: Vec<Change<'i>>,
-    /// Not worth telling, and why.
-    pub quiet: Vec<(Change<'i>, Quiet)>,
+    /// Not to report, and why.
+    pub suppressed: Vec<(Change<'i>, Suppression)>,
     /// Items, old and new, in which nothing but the date is different.
     pub redated: Vec<(&'i Item, &'i Item)>,
 }
 
-/// What is known of a source's flicker.
+/// What is known about a source's flicker.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Flicker {
-    /// States and lines that were there not long ago.
+    /// Recent states and lines.
     recent: Memory<1024>,
-    /// Places and shapes of what was different in every one of a few close looks.
+    /// Positions and shapes of parts that differed at every probe of a burst.
     volatile: Memory<256>,
-    /// The close looks under way.
+    /// The current burst.
     burst: Burst,
 }
 
-/// Whether a few close looks have told what they can.
+/// Whether a burst needs another probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CloseLooks {
-    /// Another one, compared with the same first look, will tell more.
-    GoOn,
-    /// What flickers is known; the last look can be judged.
-    Over,
+pub enum BurstState {
+    /// Another probe, compared with the same first one, will show more.
+    Continue,
+    /// What flickers is known; the last probe can be judged.
+    Done,
 }
 
 impl Flicker {
@@ -65,11 +65,11 @@ impl Flicker {
         self.recent.len() + self.volatile.len()
     }
 
-    /// Learns from a look that followed soon after `first` and after the looks given before. A part that is another one
-    /// in every close look flickers; a part that stays for two of them has changed, and will be judged like any other.
+    /// Learns from a probe that followed soon after `first` and the earlier probes of the burst. A part that differs at
+    /// every probe flickers; a part that stays for two probes has changed, and is judged like any other.
     #[must_use]
-    pub fn look_closely(mut self, first: &[Item], next: &[Item], work: &Work) -> (Self, CloseLooks) {
-        let (burst, returned) = std::mem::take(&mut self.burst).with_look(&compare(first, next), work);
+    pub fn observe_burst(mut self, first: &[Item], next: &[Item], work: &Work) -> (Self, BurstState) {
+        let (burst, returned) = std::mem::take(&mut self.burst).with_probe(&compare(first, next), work);
         // An item that comes or goes for a moment will do so again.
         for mark in returned.iter().flat_map(|item| &item.marks) {
             self.recent.remember(*mark);
@@ -79,17 +79,17 @@ impl Flicker {
         }
         if burst.is_open() {
             self.burst = burst;
-            return (self, CloseLooks::GoOn);
+            return (self, BurstState::Continue);
         }
-        (self, CloseLooks::Over)
+        (self, BurstState::Done)
     }
 
-    /// Whether some part is kept quiet because it was different at every close look.
+    /// Whether some part is suppressed because it differed at every probe of a burst.
     pub const fn is_learned(&self) -> bool {
         !self.volatile.is_empty()
     }
 
-    /// The whole page was the same at two looks. Nothing on it is different every time, then, and what was taken for
+    /// The whole page was the same at two probes. Nothing on it is different every time, then, and what was taken for
     /// flicker was a page that changed fast.
     #[must_use]
     pub fn stayed_the_same(self) -> Self {
@@ -109,8 +109,8 @@ impl Flicker {
         let mut verdict = Verdict { redated: comparison.redated, ..Verdict::default() };
         for change in comparison.changes {
             let traits = traits_of(&change, work);
-            match self.reason_for_silence(&traits) {
-                Some(reason) => verdict.quiet.push((change, reason)),
+            match self.suppression(&traits) {
+                Some(reason) => verdict.suppressed.push((change, reason)),
                 None => verdict.reported.push(change),
             }
             self.remember(&traits);
@@ -118,9 +118,9 @@ impl Flicker {
         (self, verdict)
     }
 
-    fn reason_for_silence(&self, traits: &Trait) -> Option<Quiet> {
+    fn suppression(&self, traits: &Trait) -> Option<Suppression> {
         if self.recent.knows(traits.arrives_at) {
-            return Some(Quiet::Returned);
+            return Some(Suppression::Returned);
         }
         let n_hunks = traits.places.len();
         let lines_known = |hunk: usize| {
@@ -128,7 +128,7 @@ impl Flicker {
             lines.peek().is_some() && lines.all(|(_, line)| self.recent.knows(*line))
         };
         if n_hunks > 0 && (0..n_hunks).all(lines_known) {
-            return Some(Quiet::Returned);
+            return Some(Suppression::Returned);
         }
         let shapes_known = |hunk: usize| {
             let range = traits.shape_bounds[hunk]..traits.shape_bounds[hunk + 1];
@@ -136,7 +136,7 @@ impl Flicker {
         };
         let is_volatile =
             |hunk: usize| self.volatile.knows(traits.places[hunk]) || shapes_known(hunk) || lines_known(hunk);
-        (n_hunks > 0 && (0..n_hunks).all(is_volatile)).then_some(Quiet::Flickers)
+        (n_hunks > 0 && (0..n_hunks).all(is_volatile)).then_some(Suppression::Flickers)
     }
 
     fn remember(&mut self, traits: &Trait) {

@@ -16,7 +16,7 @@ mod visible;
 pub(crate) use selecting::CheckedSelector;
 pub(crate) use stripped::strip_tags;
 
-/// Elements among which the link and the heading of an item are looked for.
+/// Elements searched for the link and the heading of an item.
 const MAX_SEARCHED: usize = 2_000;
 
 /// What reading a page takes besides the page.

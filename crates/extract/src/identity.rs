@@ -14,7 +14,7 @@ use crate::hashing::content_id;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct RawItem {
     pub(crate) guid: Option<String>,
-    /// Set where the place in the document says what it is.
+    /// Set where the position in the document identifies it.
     pub(crate) place: Option<String>,
     pub(crate) title: String,
     pub(crate) link: Option<String>,
@@ -76,7 +76,7 @@ fn fingerprint(raw: &RawItem) -> String {
     content_id(&[&raw.title, raw.link.as_deref().unwrap_or_default(), &raw.text])
 }
 
-/// Items that agree in content, and in guid or in having no other, are one item told several times.
+/// Items that agree in content, and in guid or in having no other, are one item that appears several times.
 fn without_copies(raw_items: Vec<RawItem>) -> Vec<RawItem> {
     let mut seen = BTreeSet::new();
     let mut guid_uses: BTreeMap<String, usize> = BTreeMap::new();
@@ -86,7 +86,7 @@ fn without_copies(raw_items: Vec<RawItem>) -> Vec<RawItem> {
     raw_items
         .into_iter()
         .filter(|raw| {
-            // A guid that others carry too cannot tell two equal items apart.
+            // A shared guid cannot distinguish two equal items.
             let guid = raw.guid.clone().filter(|guid| guid_uses.get(guid) == Some(&1));
             seen.insert((guid, raw.place.clone(), fingerprint(raw)))
         })

@@ -56,13 +56,13 @@ fn raw_item(value: &Value, path: Option<&str>, reader: &PageReader<'_>) -> RawIt
     // Values that contain each other are written once for each.
     reader.work.take(text.len() as u64);
     let first = |names: &[&str]| names.iter().find_map(|name| scalar(value.get(name)?));
-    // The whole document stays itself whatever ids it carries.
+    // The whole document is one item, regardless of the ids in it.
     let is_whole = path == Some("$");
     let link = first(&["url", "link", "href", "html_url"]);
     let title = first(&["title", "name", "headline", "label"]).unwrap_or_default();
     RawItem {
         guid: first(&["id", "guid", "uuid", "_id", "key"]).filter(|_| !is_whole),
-        // An index says nothing about what stands there: the next one may stand there tomorrow.
+        // An index does not identify a value: another value may be there tomorrow.
         place: path.filter(|path| !path.ends_with(']') || path.ends_with("']")).map(str::to_owned),
         title: if title.is_empty() { heading_of(&text) } else { one_line(&title) },
         link: link.filter(|_| !is_whole).and_then(|href| reader.absolute(&href)),

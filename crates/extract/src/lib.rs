@@ -1,10 +1,10 @@
 //! Hostile bytes to items, and old and new items to changes.
 //!
-//! - [`recipe`]: what to look for in a page, and what in it is noise;
+//! - [`recipe`]: what to extract from a page, and what in it is noise;
 //! - [`Extractor`]: a checked recipe that turns an [`Input`] into a [`Document`];
 //! - [`document`]: items with stable ids, and diagnostics about what could not be read;
-//! - [`mod@detect`]: which items are new, edited or gone, whatever their order and dates;
-//! - [`flicker`]: what a page changes all the time and nobody needs to hear about;
+//! - [`mod@detect`]: which items are new, edited or gone, regardless of order and dates;
+//! - [`flicker`]: what a page changes all the time without news;
 //! - [`diff`]: two texts word by word;
 //! - [`Work`]: what reading and comparing may cost, counted in steps.
 //!
@@ -23,7 +23,7 @@
 //! ```
 //!
 //! Invariants: a document is never refused, only a recipe is; what could not be read is a [`Diagnostic`]. The
-//! work done is bounded by [`Limits`], whatever the bytes. Decisions are pure: no clock, files, sockets,
+//! work done is bounded by [`Limits`], for any bytes. Decisions are pure: no clock, files, sockets,
 //! randomness or hash order.
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 

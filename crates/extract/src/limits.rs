@@ -3,7 +3,7 @@
 /// Bounds on what one document may cost. The defaults suit pages and feeds as they are found on the web.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of the body that are looked at.
+    /// Bytes of the body that are read.
     pub max_bytes: usize,
     /// Items kept, in the order of the document.
     pub max_items: usize,

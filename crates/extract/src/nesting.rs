@@ -1,4 +1,4 @@
-//! The gate in front of every HTML parser: a linear scan that tells pages a parser can take from pages built to
+//! The gate in front of every HTML parser: a linear scan that separates pages a parser can take from pages built to
 //! keep it busy. Not a parser, and never one's substitute: it only has to be pessimistic.
 //!
 //! HTML parsers do work for each element that grows with the elements still open, so deep nesting costs the square
@@ -35,7 +35,7 @@ impl<'t> Gated<'t> {
     }
 }
 
-/// Attributes of one element beyond which nobody wrote it by hand or program.
+/// Attributes of one element beyond which it is an attack.
 const MAX_ATTRIBUTES: usize = 500;
 
 /// What the scan found, and what it did to find it.
@@ -160,7 +160,7 @@ fn after_comment(text: &str, start: usize) -> usize {
         return after(text, start, ">");
     }
     let plain = rest[4..].find("-->").map(|offset| start + 4 + offset + 3);
-    // Looked for only as far as the other ending: else a page full of comments would be searched again and again.
+    // Searched only as far as the other ending: else a page full of comments would be searched again and again.
     let until = plain.unwrap_or(text.len());
     text[start + 4..until].find("--!>").map_or(until, |offset| start + 4 + offset + 4)
 }

@@ -1,5 +1,5 @@
-//! Patterns for what is to be left out of a text. A search is linear in the text, but a search for *all* places need not be: after
-//! each place found, `\d\d:\d\d(?:.*ago)?` reads to the end of the line to see whether more belongs to it. So each search is paid for by
+//! Patterns for what is to be left out of a text. A search is linear in the text, but a search for *all* matches need not be: after
+//! each match, `\d\d:\d\d(?:.*ago)?` reads to the end of the line to see whether more belongs to it. So each search is paid for by
 //! how far it can have read.
 
 use std::borrow::Cow;
@@ -17,7 +17,7 @@ pub(crate) struct CheckedPattern {
     reach: Reach,
 }
 
-/// How far beyond its beginning a place may be searched to the end of.
+/// How far beyond its beginning a match may be extended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reach {
     /// So many bytes.
@@ -58,7 +58,7 @@ impl CheckedPattern {
             let Some(found) = found else { break };
             kept.push_str(&text[done..found.start()]);
             done = found.end();
-            // An empty match is passed by: the next search begins behind the letter that stands there.
+            // An empty match is skipped: the next search begins behind the next letter.
             from = match text[done..].chars().next() {
                 Some(next) if found.is_empty() => done + next.len_utf8(),
                 None if found.is_empty() => break,
@@ -77,7 +77,7 @@ impl CheckedPattern {
         match self.reach {
             Reach::Bytes(most) => (found.start() + most).max(found.end()).min(text.len()),
             Reach::Line => {
-                // The end of a long line is looked for once, not for each place on it.
+                // The end of a long line is searched once, not for each match on it.
                 let known = line_end.filter(|end| *end >= found.end());
                 let end = known.unwrap_or_else(|| {
                     let rest = &text[found.end()..];
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn how_far_a_pattern_reads_is_told_by_its_structure() {
+    fn how_far_a_pattern_reads_follows_from_its_structure() {
         assert_eq!(reach(r"\d\d:\d\d( ago)?"), Reach::Bytes(16 + 1 + 4));
         assert_eq!(reach("(?i)a{2,3}|bc"), Reach::Bytes(3));
         assert_eq!(reach(r"\d\d:\d\d(?:.*ago)?"), Reach::Line);

@@ -1,4 +1,4 @@
-//! What to look for in a page, as people write it in a configuration. Checked by [`crate::Extractor::new`].
+//! What to extract from a page, as people write it in a configuration. Checked by [`crate::Extractor::new`].
 
 use serde::{Deserialize, Serialize};
 

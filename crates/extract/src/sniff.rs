@@ -1,5 +1,5 @@
 //! What kind of document a text is. The content type is a hint: servers send feeds as `text/html` and error
-//! pages as `application/rss+xml`, so the content is asked first.
+//! pages as `application/rss+xml`, so the content decides first.
 
 use crate::document::{Diagnostic, Format};
 
@@ -43,7 +43,7 @@ fn by_content(text: &str, promise: Option<Format>) -> Format {
     if start.starts_with(['{', '[']) && promise != Some(Format::Html) {
         return match json_kind(start) {
             Some(format) => format,
-            // Broken or cut JSON is still JSON to somebody who was promised JSON.
+            // Broken or truncated JSON is still JSON if it was declared as JSON.
             None if matches!(promise, Some(Format::Json | Format::JsonFeed)) => Format::Json,
             None => Format::Text,
         };

@@ -5,9 +5,9 @@ use std::cell::Cell;
 
 use crate::limits::Limits;
 
-/// Steps that are left. Shared by all parts of one piece of work, so that ten cheap-looking parts cannot add up.
+/// Steps that are left. Shared by all parts of one piece of work, so that ten seemingly cheap parts cannot add up.
 ///
-/// A step is some nanoseconds: an element that a selector looks at, a value that a path visits, sixteen bytes that a
+/// A step is some nanoseconds: an element that a selector visits, a value that a path visits, sixteen bytes that a
 /// pattern scans, four pairs of words that a comparison weighs, a byte of text that is kept.
 #[derive(Debug)]
 pub struct Work {
@@ -30,7 +30,7 @@ impl Work {
         self.left() == 0
     }
 
-    /// Takes steps that are about to be done. False when there are not so many: then nothing more is to be done.
+    /// Takes steps that are about to be done. False when there are not enough: then nothing more may be done.
     pub(crate) fn take(&self, n_steps: u64) -> bool {
         let left = self.left().saturating_sub(n_steps);
         self.left.set(left);

@@ -1,5 +1,5 @@
-//! A request with a method and a body, for services that are spoken to rather than watched: an API, a receiver of
-//! messages. What is only looked at is a [`crate::Request`].
+//! A request with a method and a body, for services that are called rather than watched: an API, a receiver of
+//! messages. A plain GET is a [`crate::Request`].
 //!
 //! Invariant: neither the values of headers nor the body appear in `Debug` output.
 
@@ -11,8 +11,8 @@ use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use url::Url;
 
 use crate::error::Error;
+use crate::redacted_url::RedactedUrl;
 use crate::request::{insert_own, validated};
-use crate::shown::ShownUrl;
 
 /// One call. It is sent once: redirects are not followed, and nothing is sent again after a lost connection, since
 /// the first one may have had its effect.
@@ -30,7 +30,7 @@ impl Call {
         Self { method, url, headers: HeaderMap::new(), body: Bytes::new() }
     }
 
-    /// Sends a header of one's own, such as `Authorization`.
+    /// Adds a custom header, such as `Authorization`.
     pub fn header(mut self, name: &str, value: &str) -> Result<Self, Error> {
         insert_own(&mut self.headers, name, value)?;
         Ok(self)
@@ -63,7 +63,7 @@ impl fmt::Debug for Call {
         let names: Vec<&str> = self.headers.keys().map(HeaderName::as_str).collect();
         f.debug_struct("Call")
             .field("method", &self.method)
-            .field("url", &ShownUrl::of(&self.url))
+            .field("url", &RedactedUrl::of(&self.url))
             .field("header_names", &names)
             .field("body_bytes", &self.body.len())
             .finish()

@@ -1,9 +1,9 @@
-//! The guarded client: one GET with its redirects, or one call without, and their limits. Does not know what may be fetched when; that is
-//! [`crate::politeness`].
+//! The guarded client: one GET with its redirects, or one call without, and their limits. Does not decide when
+//! something may be fetched; that is [`crate::politeness`].
 //!
 //! Invariant: every URL and every address passes the guard, on the first request as on every redirect.
 
-mod arriving;
+mod body_stream;
 mod connection;
 mod content;
 mod dial;
@@ -26,16 +26,16 @@ use tokio_rustls::TlsConnector;
 use url::Url;
 
 use crate::call::Call;
+use crate::cross_site::CrossSiteRedirect;
 use crate::error::{Error, Phase};
 use crate::fetched::{Fetched, Hop, Timings};
 use crate::guard::{Refusal, Target};
-use crate::onward::Onward;
+use crate::redacted_url::RedactedUrl;
 use crate::request::{Connections, Request};
 use crate::resolve::{Resolve, SystemResolver};
-use crate::shown::ShownUrl;
-use arriving::Arriving;
+use body_stream::BodyStream;
 pub(crate) use connection::MAX_HEADER_LINES;
-use connection::{Ask, Connection};
+use connection::{Connection, RequestParts};
 pub(crate) use content::Content;
 use content::{Encoding, Reading};
 use dial::{Dialler, NotDialled, timed_out};
@@ -111,30 +111,30 @@ impl Client {
         self.shared.within_limits(&request.url, work).await
     }
 
-    /// Sends a call once and reads the answer to its end, whatever its status. Redirects are answers like others.
+    /// Sends a call once and reads the answer to its end, with any status. A redirect is an answer like any other.
     pub async fn call(&self, call: Call) -> Result<Fetched, Error> {
         let work = |deadline| Box::pin(self.shared.call(&call, deadline));
         self.shared.within_limits(&call.url, work).await
     }
 
-    /// Asks for an answer that is read line by line and may go on for ever, such as a stream of events. A `silence`
+    /// Requests an answer that is read line by line and may be endless, such as a stream of events. A `silence`
     /// of more than this is an error. Redirects are not followed.
     pub async fn lines(&self, request: Request, silence: Duration) -> Result<Lines, Error> {
         let shared = &self.shared;
         let mut headers = request.all_headers(&shared.user_agent)?;
-        // Packed, an event would wait in somebody's buffer for the next one.
+        // Compressed, an event would wait in a buffer for the next one.
         headers.insert(http::header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         let mut timings = Timings::default();
-        let mut asking = Asking { shared, url: &request.url, n_hops: 0, timings: &mut timings };
-        let ask = Ask::new(&request.url, headers)?;
-        let (answer, target, connection) = asking.once(ask).await?;
+        let mut exchange = Exchange { shared, url: &request.url, n_hops: 0, timings: &mut timings };
+        let parts = RequestParts::new(&request.url, headers)?;
+        let (answer, target, connection) = exchange.run_once(parts).await?;
         let status = answer.status();
         Encoding::read(answer.headers(), &target)?.must_be_plain(&target)?;
-        let arriving = Arriving::new(answer.into_body(), target.clone(), u64::MAX, silence);
-        Ok(Lines::new(status, arriving, target.host_name(), connection))
+        let stream = BodyStream::new(answer.into_body(), target.clone(), u64::MAX, silence);
+        Ok(Lines::new(status, stream, target.host_name(), connection))
     }
 
-    /// How many bytes of bodies are in memory: those that arrive, and those that somebody still reads.
+    /// How many bytes of bodies are in memory: those that arrive, and those that a reader still holds.
     pub fn held_bytes(&self) -> u64 {
         self.shared.room.held()
     }
@@ -146,7 +146,7 @@ impl Client {
 }
 
 impl Shared {
-    /// `work` is told when it ends at the latest.
+    /// `work` gets its deadline.
     async fn within_limits<W: Future<Output = Result<Fetched, Error>>>(
         &self,
         url: &Url,
@@ -157,7 +157,7 @@ impl Shared {
         let host = || url.host_str().unwrap_or_default().to_owned();
         let slot = match self.slots.try_acquire() {
             Ok(slot) => Some(slot),
-            // Mostly there is one, and no need for an alarm.
+            // Usually a slot is free and no timer is needed.
             Err(_) => timeout(limit, self.slots.acquire()).await.ok().and_then(Result::ok),
         };
         let Some(_slot) = slot else {
@@ -173,10 +173,10 @@ impl Shared {
 
     async fn call(&self, call: &Call, deadline: Instant) -> Result<Fetched, Error> {
         let mut timings = Timings::default();
-        let mut asking = Asking { shared: self, url: &call.url, n_hops: 0, timings: &mut timings };
-        let ask = Ask::new(&call.url, call.all_headers(&self.user_agent))?;
-        let ask = ask.with(call.method.clone(), call.body.clone());
-        let (answer, target, connection) = asking.once(ask).await?;
+        let mut exchange = Exchange { shared: self, url: &call.url, n_hops: 0, timings: &mut timings };
+        let parts = RequestParts::new(&call.url, call.all_headers(&self.user_agent))?;
+        let parts = parts.with(call.method.clone(), call.body.clone());
+        let (answer, target, connection) = exchange.run_once(parts).await?;
         let (head, body) = answer.into_parts();
         let content = self.read(None, &head, body, &target, connection, deadline).await?;
         Ok(Fetched::new(&head, Arc::new(call.url.clone()), Vec::new(), content, timings))
@@ -188,8 +188,9 @@ impl Shared {
         loop {
             let mut headers = request.all_headers(&self.user_agent)?;
             redirect::strip_along(&mut headers, &request.headers, &hops, &url);
-            let mut asking = Asking { shared: self, url: &url, n_hops: hops.len(), timings: &mut timings };
-            let (answer, target, connection) = asking.ask(headers, request.connections).await?;
+            let mut exchange =
+                Exchange { shared: self, url: &url, n_hops: hops.len(), timings: &mut timings };
+            let (answer, target, connection) = exchange.run(headers, request.connections).await?;
             if let Some(next) = redirect::target(&answer, &url, &hops, &self.settings)? {
                 let is_followed = request.may_follow(&url, &next);
                 let from = Arc::unwrap_or_clone(std::mem::replace(&mut url, Arc::new(next)));
@@ -198,10 +199,10 @@ impl Shared {
                 if is_followed {
                     continue;
                 }
-                // What is never fetched from need not be decided by anybody else.
-                Asking { shared: self, url: &url, n_hops: hops.len(), timings: &mut timings }.target()?;
-                return Err(Error::Elsewhere {
-                    onward: Box::new(Onward::new(hops, Arc::unwrap_or_clone(url))),
+                // A target that the guard refuses needs no decision by the caller.
+                Exchange { shared: self, url: &url, n_hops: hops.len(), timings: &mut timings }.target()?;
+                return Err(Error::CrossSiteRedirect {
+                    redirect: Box::new(CrossSiteRedirect::new(hops, Arc::unwrap_or_clone(url))),
                 });
             }
             let (head, body) = answer.into_parts();
@@ -222,11 +223,11 @@ impl Shared {
         let has_no_body = matches!(head.status, StatusCode::NOT_MODIFIED | StatusCode::NO_CONTENT);
         let encoding = if has_no_body { Encoding::Identity } else { Encoding::read(&head.headers, target)? };
         let sizes = self.settings.sizes;
-        let arriving = Arriving::new(body, target.clone(), sizes.sent, self.settings.timeouts.idle);
-        let expected = arriving.expected().filter(|_| encoding == Encoding::Identity);
+        let stream = BodyStream::new(body, target.clone(), sizes.sent, self.settings.timeouts.idle);
+        let expected = stream.expected().filter(|_| encoding == Encoding::Identity);
         let (room, in_transit) = (&self.room, connection.in_transit(sizes.head));
         let reading = Reading { target, encoding, sizes, keep_first, expected, room, in_transit, deadline };
-        let content = reading.read(arriving).await.inspect_err(|_| self.pool.forget(target))?;
+        let content = reading.read(stream).await.inspect_err(|_| self.pool.forget(target))?;
         if !content.is_cut {
             self.pool.put(target, connection);
         }
@@ -238,59 +239,62 @@ impl Shared {
     async fn pass_over(&self, body: Incoming, target: &Target, connection: Connection) {
         let idle = self.settings.timeouts.idle.min(REDIRECT_PATIENCE);
         let is_short = body.size_hint().exact().is_some_and(|bytes| bytes <= REDIRECT_PAGE);
-        let mut arriving = Arriving::new(body, target.clone(), REDIRECT_PAGE, idle);
-        if connection.share().is_some() || (is_short && arriving.drain().await.is_ok()) {
+        let mut stream = BodyStream::new(body, target.clone(), REDIRECT_PAGE, idle);
+        if connection.share().is_some() || (is_short && stream.drain().await.is_ok()) {
             self.pool.put(target, connection);
         }
     }
 }
 
 /// One request of a fetch, which may be the target of a redirect.
-struct Asking<'a> {
+struct Exchange<'a> {
     shared: &'a Shared,
     url: &'a Url,
     n_hops: usize,
     timings: &'a mut Timings,
 }
 
-impl Asking<'_> {
-    async fn ask(
+impl Exchange<'_> {
+    async fn run(
         &mut self,
         headers: HeaderMap,
         connections: Connections,
     ) -> Result<(Response<Incoming>, Target, Connection), Error> {
         let target = self.target()?;
-        let ask = Ask::new(self.url, headers)?;
+        let parts = RequestParts::new(self.url, headers)?;
         let kept = if connections == Connections::New { None } else { self.shared.pool.take(&target) };
-        let Some(mut kept) = kept else { return self.ask_anew(target, ask).await };
+        let Some(mut kept) = kept else { return self.run_on_new_connection(target, parts).await };
         // The server may close it just as we begin; a GET can be sent again, on a new connection.
-        let again = (connections == Connections::Any).then(|| ask.clone());
-        match self.send(&target, &mut kept, ask).await {
+        let again = (connections == Connections::Any).then(|| parts.clone());
+        match self.send(&target, &mut kept, parts).await {
             Ok(answer) => Ok((answer, target, kept)),
             Err(error) => {
                 self.shared.pool.forget(&target);
                 match (error.is_stale_connection(), again) {
                     (false, _) => Err(error),
                     (true, None) => Err(Error::Stale { host: target.host_name() }),
-                    (true, Some(ask)) => self.ask_anew(target, ask).await,
+                    (true, Some(parts)) => self.run_on_new_connection(target, parts).await,
                 }
             }
         }
     }
 
-    /// Asks on a connection of its own, so that there is never a reason to ask a second time.
-    async fn once(&mut self, ask: Ask) -> Result<(Response<Incoming>, Target, Connection), Error> {
-        self.ask_anew(self.target()?, ask).await
+    /// Sends on a new connection, so that there is never a reason to send a second time.
+    async fn run_once(
+        &mut self,
+        parts: RequestParts,
+    ) -> Result<(Response<Incoming>, Target, Connection), Error> {
+        self.run_on_new_connection(self.target()?, parts).await
     }
 
     fn target(&self) -> Result<Target, Error> {
         self.shared.settings.guard.check_url(self.url).map_err(|refusal| self.refused(refusal))
     }
 
-    async fn ask_anew(
+    async fn run_on_new_connection(
         &mut self,
         target: Target,
-        ask: Ask,
+        parts: RequestParts,
     ) -> Result<(Response<Incoming>, Target, Connection), Error> {
         // Boxed: a handshake keeps kilobytes, and most fetches need none.
         let dialled = Box::pin(self.shared.dialler.dial(&target, self.timings)).await;
@@ -298,7 +302,7 @@ impl Asking<'_> {
             NotDialled::Refused(refusal) => self.refused(refusal),
             NotDialled::Failed(error) => error,
         })?;
-        let answer = self.send(&target, &mut connection, ask).await?;
+        let answer = self.send(&target, &mut connection, parts).await?;
         Ok((answer, target, connection))
     }
 
@@ -306,11 +310,11 @@ impl Asking<'_> {
         &mut self,
         target: &Target,
         connection: &mut Connection,
-        ask: Ask,
+        parts: RequestParts,
     ) -> Result<Response<Incoming>, Error> {
         let begin = Instant::now();
         let limit = self.shared.settings.timeouts.first_byte;
-        let answer = timeout(limit, connection.send(ask)).await;
+        let answer = timeout(limit, connection.send(parts)).await;
         self.timings.first_byte += begin.elapsed();
         answer.map_err(|_| timed_out(target, Phase::FirstByte, limit))?.map_err(|reason| {
             let host = target.host_name();
@@ -323,7 +327,7 @@ impl Asking<'_> {
     }
 
     fn refused(&self, refusal: Refusal) -> Error {
-        Error::Refused { url: ShownUrl::of(self.url), refusal, hops: self.n_hops }
+        Error::Refused { url: RedactedUrl::of(self.url), refusal, hops: self.n_hops }
     }
 }
 

@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use dunlin_core::{Fault, Retry};
 
+use crate::cross_site::CrossSiteRedirect;
 use crate::guard::Refusal;
-use crate::onward::Onward;
+use crate::redacted_url::RedactedUrl;
 use crate::resolve::ResolveError;
-use crate::shown::ShownUrl;
 
 /// A part of a fetch that has its own time limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,10 +73,10 @@ pub enum Error {
     #[error("{url} refused: {refusal}")]
     Refused {
         /// Where it should have gone.
-        url: ShownUrl,
+        url: RedactedUrl,
         /// Why not.
         refusal: Refusal,
-        /// How many redirects led there; 0 for the URL that was asked for.
+        /// How many redirects led there; 0 for the requested URL.
         hops: usize,
     },
     /// A header that the client sets itself or that cannot be sent.
@@ -89,7 +89,7 @@ pub enum Error {
     #[error("{url} cannot be sent as it is written (percent-encode its path and query)")]
     BadPath {
         /// The URL.
-        url: ShownUrl,
+        url: RedactedUrl,
     },
     /// A root certificate or user agent that cannot be used.
     #[error("unusable setting {setting}: {reason} (correct it)")]
@@ -104,7 +104,7 @@ pub enum Error {
     Resolve {
         /// The name.
         host: String,
-        /// What the name servers said.
+        /// What the name servers answered.
         reason: ResolveError,
     },
     /// No address of the host accepted a connection.
@@ -152,33 +152,33 @@ pub enum Error {
         /// The most that are followed.
         limit: usize,
         /// Where the next would have gone.
-        url: ShownUrl,
+        url: RedactedUrl,
     },
     /// A redirect to a URL already visited in this fetch.
     #[error("redirects go in a circle at {url} (the site may want cookies, which are never sent)")]
     RedirectLoop {
         /// The URL met twice.
-        url: ShownUrl,
+        url: RedactedUrl,
     },
     /// A redirect from https to http.
     #[error("redirect from https to {url} refused (set guard.downgrades if it is trusted)")]
     Downgrade {
         /// The unencrypted URL.
-        url: ShownUrl,
+        url: RedactedUrl,
     },
     /// A redirect whose `Location` is not a URL.
     #[error("redirect from {url} to something that is not a URL: {reason}")]
     BadLocation {
         /// The URL that redirects.
-        url: ShownUrl,
+        url: RedactedUrl,
         /// What is wrong with the target.
         reason: url::ParseError,
     },
     /// A redirect to another site, for a request that stays within its own.
-    #[error("redirect to {} not followed (ask that site first, then go on)", ShownUrl::of(onward.url()))]
-    Elsewhere {
-        /// Where it leads, and the way there.
-        onward: Box<Onward>,
+    #[error("redirect to {} not followed (ask that site first, then resume)", RedactedUrl::of(redirect.url()))]
+    CrossSiteRedirect {
+        /// Where it leads, and the hops before it.
+        redirect: Box<CrossSiteRedirect>,
     },
     /// A kept connection was closed before a byte of the answer arrived, for a request that is sent once.
     #[error("{host}: closed a kept connection just as it was used again (try again)")]
@@ -251,8 +251,8 @@ pub enum Error {
         /// What the decoder met.
         reason: io::Error,
     },
-    /// A coding that was not asked for.
-    #[error("{host}: unknown content encoding `{encoding}` (only gzip, deflate, br and zstd are asked for)")]
+    /// A coding that was not requested.
+    #[error("{host}: unknown content encoding `{encoding}` (only gzip, deflate, br and zstd are accepted)")]
     UnknownEncoding {
         /// The host.
         host: String,
@@ -304,7 +304,7 @@ impl std::fmt::Display for Stage {
     }
 }
 
-/// What is wrong with a certificate. Many reasons have no words of their own, only a name such as `UnknownIssuer`.
+/// What is wrong with a certificate. Many reasons have no text, only a name such as `UnknownIssuer`.
 fn in_words(reason: &rustls::CertificateError) -> String {
     let said = match reason {
         rustls::CertificateError::Other(inner) => inner.to_string(),
@@ -328,10 +328,10 @@ fn expected_bytes(expected: Option<u64>) -> String {
 }
 
 impl Error {
-    /// Who has to do something about it.
+    /// Whose fault it is.
     pub fn fault(&self) -> Fault {
         match self {
-            // What the user asked for is the user's; where a site then leads is the site's.
+            // The requested URL is the user's fault; a redirect target is the site's.
             Self::BadUrl(_)
             | Self::BadHeader { .. }
             | Self::BadPath { .. }
@@ -350,13 +350,13 @@ impl Error {
             Self::BadUrl(_) | Self::BadHeader { .. } | Self::BadPath { .. } | Self::BadSetting { .. } => {
                 Retry::No
             }
-            // Another look-up may find another address.
+            // Another lookup may find another address.
             Self::Refused { hops: 0, refusal, .. }
                 if !matches!(refusal, Refusal::Address { .. } | Refusal::Metadata { .. }) =>
             {
                 Retry::No
             }
-            // Names move, certificates are renewed, pages shrink: a watcher looks again, ever less often.
+            // Names move, certificates are renewed, pages shrink: a watcher tries again, less and less often.
             _ => Retry::Backoff,
         }
     }

@@ -1,14 +1,14 @@
 //! Server-Sent Events: lines to events. Pure; the lines come from [`crate::Lines`] or anywhere else.
 //!
-//! Invariant: an event is told only when its empty line has arrived, and is never longer than the limit.
+//! Invariant: an event is complete only when its empty line has arrived, and is never longer than the limit.
 
-/// The most bytes that the data of one event may have; what is longer is cut to nothing and told as such.
+/// The most bytes that the data of one event may have; longer data is dropped and the event is empty.
 const MAX_DATA: usize = 1 << 20;
 
-/// Something that a server told.
+/// One event from the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
-    /// Where to go on from after this event, if the server ever said; sent back as `Last-Event-ID`.
+    /// Where to resume after this event, if the server sent an id; sent back as `Last-Event-ID`.
     pub id: Option<String>,
     /// What kind of event; `message` where the server does not say.
     pub name: String,
@@ -35,7 +35,7 @@ pub struct Events {
 }
 
 impl Events {
-    /// Goes on after an event that was seen before.
+    /// Resumes after an event that was received before.
     pub fn after(id: impl Into<String>) -> Self {
         Self { last_id: Some(id.into()), ..Self::default() }
     }
@@ -45,7 +45,7 @@ impl Events {
         self.last_id.as_deref()
     }
 
-    /// Forgets an event that was begun and never ended, as when the connection broke.
+    /// Forgets an incomplete event, as after a broken connection.
     pub fn interrupted(&mut self) {
         *self = Self { last_id: self.last_id.take(), ..Self::default() };
     }
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_connection_ends_the_event_but_not_the_place() {
+    fn a_broken_connection_drops_the_event_but_keeps_the_position() {
         let mut events = Events::after("6");
         for line in ["id: 7", "data: whole", ""] {
             events.line(line);

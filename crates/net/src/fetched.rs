@@ -1,4 +1,4 @@
-//! What a server answered. Any status counts as an answer; only what gave none is a [`crate::Error`].
+//! What a server answered. Any status counts as an answer; a fetch without an answer is a [`crate::Error`].
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,11 +11,11 @@ use url::Url;
 
 use crate::client::Content;
 use crate::http_date;
+use crate::redacted_url::RedactedUrl;
 use crate::request::{Validators, to_latin1};
-use crate::shown::ShownUrl;
 use dunlin_core::{Fault, Retry};
 
-/// When a server wants to be asked again.
+/// When a server allows the next request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RetryAfter {
     /// After so long.
@@ -30,7 +30,7 @@ impl RetryAfter {
     pub(crate) fn read(headers: &HeaderMap) -> Option<Self> {
         let text = headers.get(header::RETRY_AFTER)?.to_str().ok()?.trim();
         if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
-            // More digits than fit is still a wish to be left alone.
+            // More digits than fit still ask for a long wait.
             return Some(Self::Delay(Duration::from_secs(text.parse().unwrap_or(u64::from(u32::MAX)))));
         }
         let at = http_date::parse(text)?;
@@ -56,7 +56,7 @@ pub struct CacheHints {
     pub max_age: Option<Duration>,
     /// The `Expires` date; a date that cannot be read means already expired, and is left out.
     pub expires: Option<Time>,
-    /// `no-store` or `no-cache`: meant to be asked every time.
+    /// `no-store` or `no-cache`: not to be cached.
     pub is_uncacheable: bool,
 }
 
@@ -112,15 +112,15 @@ pub struct Timings {
 /// A redirect that was followed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Hop {
-    /// 301 and 308 say that the address has changed for good.
+    /// 301 and 308 say that the address has changed permanently.
     pub status: StatusCode,
-    /// Where it led from.
+    /// The URL that redirected.
     pub from: Url,
 }
 
 impl fmt::Debug for Hop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} from {}", self.status, ShownUrl::of(&self.from))
+        write!(f, "{} from {}", self.status, RedactedUrl::of(&self.from))
     }
 }
 
@@ -134,17 +134,17 @@ pub struct Fetched {
     pub final_url: Arc<Url>,
     /// The redirects on the way, in order.
     pub hops: Vec<Hop>,
-    /// What to send next time to be told whether anything changed.
+    /// What to send next time so that the server can answer "not changed".
     pub validators: Validators,
     /// `Content-Type` as the server spelt it.
     pub content_type: Option<String>,
-    /// When to come back, if the server said so.
+    /// When to come back, if the server says so.
     pub retry_after: Option<RetryAfter>,
-    /// How long the answer is good for, if the server said so.
+    /// How long the answer is good for, if the server says so.
     pub cache: CacheHints,
     /// The content, decompressed; empty for 304.
     pub body: Bytes,
-    /// Whether the body was cut where [`crate::Request::keeping_first`] said.
+    /// Whether the body was cut at the limit of [`crate::Request::keeping_first`].
     pub is_cut: bool,
     /// Bytes of the body as sent.
     pub sent_bytes: u64,
@@ -223,7 +223,7 @@ impl fmt::Debug for Fetched {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Fetched")
             .field("status", &self.status)
-            .field("final_url", &ShownUrl::of(&self.final_url))
+            .field("final_url", &RedactedUrl::of(&self.final_url))
             .field("hops", &self.hops)
             .field("validators", &self.validators)
             .field("content_type", &self.content_type)

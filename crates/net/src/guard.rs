@@ -27,8 +27,8 @@ const BAD_PORTS: &[u16] = &[
     2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
 ];
 
-/// Ports of databases, queues, and of what runs machines: nobody publishes pages there, and some of them act on whoever
-/// asks, over HTTP too. Ports that are as common for web sites (7001, 8080, 8123, 9000) are not among them.
+/// Ports of databases, queues, and of what runs machines: pages are not published there, and some of them obey any
+/// request, over HTTP too. Ports that are as common for web sites (7001, 8080, 8123, 9000) are not among them.
 const SERVICE_PORTS: &[u16] = &[
     445, 873, // shared files
     1433, 1434, 1521, 3050, 3306, 5432, 6432, 9042, 9160, 26257, 33060, 50000, // databases
@@ -66,7 +66,7 @@ impl Guard {
         Self::default()
     }
 
-    /// Also lets through the addresses of `network`, by whatever name they are reached; never those where clouds hand
+    /// Also allows the addresses of `network`, under any name; never those where clouds hand
     /// out credentials.
     #[must_use]
     pub fn allowing_network(mut self, network: IpNet) -> Self {
@@ -74,8 +74,8 @@ impl Guard {
         self
     }
 
-    /// Also lets through `host`, whatever addresses it has, except those where clouds hand out credentials. Whoever
-    /// controls the name then controls where we connect to, so this is for names of one's own.
+    /// Also allows `host` with any address, except those where clouds hand out credentials. The owner of the name
+    /// then controls where we connect to, so use this for your own names.
     #[must_use]
     pub fn allowing_host(mut self, host: &str) -> Self {
         self.hosts.insert(plain_name(host));

@@ -2,7 +2,7 @@
 //!
 //! Nothing here decides what is worth fetching. The parts, in reading order:
 //! [`guard`] says which URLs and addresses may be reached at all; [`Client`] fetches one, within limits on time and
-//! size; [`robots`] reads what a site asks of programs; [`politeness`] says when a host may be asked again.
+//! size; [`robots`] reads a site's robots.txt; [`politeness`] says when a host may receive the next request.
 //!
 //! ```
 //! use dunlin_net::{Guard, Refusal};
@@ -16,27 +16,27 @@
 
 mod call;
 mod client;
+mod cross_site;
 mod error;
 mod events;
 mod fetched;
 pub mod guard;
 pub mod http_date;
-mod onward;
 pub mod politeness;
+mod redacted_url;
 mod request;
 mod resolve;
 pub mod robots;
-mod shown;
 
 pub use call::Call;
 pub use client::{Client, Downgrade, Lines, PoolSize, Settings, Sizes, Timeouts};
+pub use cross_site::CrossSiteRedirect;
 pub use dunlin_core::{Fault, Retry};
 pub use error::{Error, Phase, Stage};
 pub use events::{Event, Events};
 pub use fetched::{CacheHints, Fetched, Hop, RetryAfter, Timings};
 pub use guard::{Guard, Refusal};
 pub use http::{Method, StatusCode};
-pub use onward::Onward;
+pub use redacted_url::RedactedUrl;
 pub use request::{Connections, Request, Validators};
 pub use resolve::{Resolve, ResolveError, Resolving, SystemResolver};
-pub use shown::ShownUrl;

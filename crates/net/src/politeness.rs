@@ -1,17 +1,17 @@
-//! When a host may be asked again. A pure state machine: time comes in as an argument, nothing is fetched here,
+//! When a host may receive the next request. A pure state machine: time comes in as an argument, nothing is fetched here,
 //! and what it knows can be stored and restored.
 //!
 //! Three things hold a request back: the gap and the number of requests at one time, for every host alike or longer
 //! where the site asks for it; a `Retry-After`; and a back-off after failures, doubling until it is forgiven
 //! after a quiet time.
 //!
-//! Invariants: between the moment a `NotBefore` is answered and the time it names, no request to that place is
-//! let go; and no more requests are under way than the rules allow, as long as each `Go` is told to `started`.
+//! Invariants: after a `NotBefore`, no request to that scope is allowed before the time it names; and no more requests
+//! are in flight than the rules allow, as long as the caller reports each `Go` to `started`.
 
 mod backoff;
 mod outcome;
-mod place;
 mod scope;
+mod scope_state;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -20,9 +20,9 @@ use std::time::Duration;
 use dunlin_core::Time;
 
 pub use outcome::Outcome;
-pub use place::PlaceState;
-use scope::Number;
-pub use scope::{PlacedUrl, Scope};
+use scope::ScopeKey;
+pub use scope::{Scope, ScopedUrl};
+pub use scope_state::ScopeState;
 
 /// How polite to be. The defaults suit a stranger's site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub struct Rules {
     /// The pause between two requests, counted from the beginning or end of the last one, whichever is later; so a
     /// slow server gets more rest, and one request at a time never reaches it sooner than this after another.
     pub gap: Duration,
-    /// The most requests under way at one time.
+    /// The most requests in flight at one time.
     pub concurrent: u32,
     /// What the gap and the number of requests are counted over.
     pub scope: Scope,
@@ -76,19 +76,19 @@ pub enum MayFetch {
 pub enum Reason {
     /// The last request is too recent.
     Gap,
-    /// As many requests are under way as may be. The time is only when to look again.
+    /// The maximum number of requests is in flight. The time only says when to check again.
     Busy,
-    /// The server said when to come back.
+    /// The server named a time to come back.
     RetryAfter,
     /// The server asked for less, or failed, without saying for how long.
     Backoff,
     /// Our own machine or network failed.
-    OurTrouble,
+    LocalFailure,
 }
 
 impl Reason {
-    /// Whether something went wrong, or the server asked to wait; else it is only that others were asked a moment ago.
-    pub const fn is_of_a_failure(self) -> bool {
+    /// Whether something failed or the server asked to wait; otherwise it is only the normal gap or concurrency limit.
+    pub const fn is_failure(self) -> bool {
         !matches!(self, Self::Gap | Self::Busy)
     }
 }
@@ -100,40 +100,40 @@ impl fmt::Display for Reason {
             Self::Busy => "other requests are under way",
             Self::RetryAfter => "the server asked to wait",
             Self::Backoff => "the last requests failed",
-            Self::OurTrouble => "this machine's network failed",
+            Self::LocalFailure => "this machine's network failed",
         })
     }
 }
 
-/// The memory of all places that were asked.
+/// The memory of all scopes that received requests.
 #[derive(Debug, Clone)]
 pub struct Politeness {
     rules: Rules,
     seed: u64,
-    places: HashMap<Number, Place>,
-    /// When this run began, if there was one before that may have asked any place up to then.
+    entries: HashMap<ScopeKey, Entry>,
+    /// When this run began, if an earlier run may have sent requests up to then.
     resumed: Option<Time>,
 }
 
-/// A place and what is known of it.
+/// A scope and what is known about it.
 #[derive(Debug, Clone)]
-struct Place {
+struct Entry {
     name: String,
-    state: PlaceState,
+    state: ScopeState,
 }
 
 impl Politeness {
-    /// Knows of no place yet. The seed decides the jitter of back-offs, so that many watchers that were refused
+    /// Knows no scope yet. The seed decides the jitter of back-offs, so that many watchers that were refused
     /// together do not come back together.
     pub fn new(rules: Rules, seed: u64) -> Self {
-        Self { rules, seed, places: HashMap::new(), resumed: None }
+        Self { rules, seed, entries: HashMap::new(), resumed: None }
     }
 
     /// Whether `url` may be fetched at `now`.
     ///
-    /// A clock that was set back is noticed here: a wait begins anew from `now` rather than lasting until the
+    /// A clock that was set back is noticed here: a wait restarts at `now` instead of lasting until the
     /// old time comes round again.
-    pub fn may_fetch(&mut self, url: &PlacedUrl, now: Time) -> MayFetch {
+    pub fn may_fetch(&mut self, url: &ScopedUrl, now: Time) -> MayFetch {
         let rules = self.rules;
         let mut latest: Option<(Time, Reason)> = None;
         let mut hold = |until: Time, reason| {
@@ -145,65 +145,65 @@ impl Politeness {
             hold(free, Reason::Gap);
         }
         for scope in self.scopes() {
-            let Some(place) = self.known(scope, url) else { continue };
-            place.notice_clock(now);
+            let Some(state) = self.known_state(scope, url) else { continue };
+            state.notice_clock(now);
             if scope == rules.scope {
-                if let Some(free) = place.free_at(rules.gap) {
+                if let Some(free) = state.free_at(rules.gap) {
                     hold(free, Reason::Gap);
                 }
-                if place.in_flight >= rules.concurrent.max(1) {
+                if state.in_flight >= rules.concurrent.max(1) {
                     hold(now.plus(rules.gap.max(Duration::from_secs(1))), Reason::Busy);
                 }
             }
-            if let Some((until, reason)) = place.blocked() {
+            if let Some((until, reason)) = state.blocked() {
                 hold(until, reason);
             }
         }
         latest.map_or(MayFetch::Go, |(until, reason)| MayFetch::NotBefore(until, reason))
     }
 
-    /// What keeps everything at the place of `url` from being fetched at `now`, whatever holds back `url` itself.
-    /// Requests under way do not count.
-    pub fn place_hold(&mut self, url: &PlacedUrl, now: Time) -> Option<(Time, Reason)> {
+    /// What holds back every request in the scope of `url` at `now`, not counting what holds back `url` alone.
+    /// Requests in flight do not count.
+    pub fn scope_hold(&mut self, url: &ScopedUrl, now: Time) -> Option<(Time, Reason)> {
         let rules = self.rules;
         let resumed = self.free_after_resuming(now).filter(|until| *until > now);
         let mut latest = resumed.map(|until| (until, Reason::Gap));
         for scope in [rules.scope, rules.limit_scope] {
-            let Some(place) = self.known(scope, url) else { continue };
-            place.notice_clock(now);
+            let Some(state) = self.known_state(scope, url) else { continue };
+            state.notice_clock(now);
             let gap =
-                place.free_at(rules.gap).filter(|_| scope == rules.scope).map(|free| (free, Reason::Gap));
-            let holds = gap.into_iter().chain(place.blocked()).filter(|(until, _)| *until > now);
+                state.free_at(rules.gap).filter(|_| scope == rules.scope).map(|free| (free, Reason::Gap));
+            let holds = gap.into_iter().chain(state.blocked()).filter(|(until, _)| *until > now);
             latest = latest.into_iter().chain(holds).max_by_key(|(until, _)| *until);
         }
         latest
     }
 
-    /// When the gap after whatever an earlier run last asked is over everywhere.
+    /// When the gap after the last request of an earlier run is over for every scope.
     fn free_after_resuming(&mut self, now: Time) -> Option<Time> {
         self.resumed = self.resumed.map(|resumed| resumed.min(now));
         self.resumed.map(|resumed| resumed.plus(self.rules.gap))
     }
 
-    /// A request for `url` begins. It counts as under way until [`Politeness::finished`], which has to be called
-    /// for it whatever happens.
-    pub fn started(&mut self, url: &PlacedUrl, now: Time) {
-        let place = self.place(self.rules.scope, url);
-        place.in_flight = place.in_flight.saturating_add(1);
-        place.use_at(now);
+    /// A request for `url` begins. It counts as in flight until [`Politeness::finished`], which has to be called
+    /// in every case.
+    pub fn started(&mut self, url: &ScopedUrl, now: Time) {
+        let state = self.state(self.rules.scope, url);
+        state.in_flight = state.in_flight.saturating_add(1);
+        state.use_at(now);
     }
 
     /// A request for `url` ended, with this outcome.
-    pub fn finished(&mut self, url: &PlacedUrl, outcome: Outcome, now: Time) {
-        let place = self.place(self.rules.scope, url);
-        place.in_flight = place.in_flight.saturating_sub(1);
-        place.use_at(now);
+    pub fn finished(&mut self, url: &ScopedUrl, outcome: Outcome, now: Time) {
+        let state = self.state(self.rules.scope, url);
+        state.in_flight = state.in_flight.saturating_sub(1);
+        state.use_at(now);
         match outcome {
             Outcome::Fine => {
                 // The page is back. Its host's limits are forgiven by quiet only, or a host that answers every
                 // second request would never be left alone.
-                if let Some(place) = self.known(Scope::Url, url) {
-                    place.forgive(now);
+                if let Some(state) = self.known_state(Scope::Url, url) {
+                    state.forgive(now);
                 }
             }
             Outcome::Limited { retry_after } => {
@@ -212,87 +212,87 @@ impl Politeness {
             }
             Outcome::Unreachable => self.fail(self.rules.scope, url, None, now),
             Outcome::Broken => self.fail(Scope::Url, url, None, now),
-            Outcome::OurTrouble => {
+            Outcome::LocalFailure => {
                 let rules = self.rules;
-                self.place(rules.scope, url).suffer_our_trouble(&rules, now);
+                self.state(rules.scope, url).fail_locally(&rules, now);
             }
             Outcome::Abandoned => {}
         }
     }
 
-    fn fail(&mut self, scope: Scope, url: &PlacedUrl, wish: Option<Duration>, now: Time) {
+    fn fail(&mut self, scope: Scope, url: &ScopedUrl, wish: Option<Duration>, now: Time) {
         let rules = self.rules;
         let seed = backoff::seed_of(self.seed, &scope.key(url.url()));
-        self.place(scope, url).fail(&rules, wish, seed, now);
+        self.state(scope, url).fail(&rules, wish, seed, now);
     }
 
-    /// Keeps requests to the place of `url` at least `gap` apart, as its robots.txt or its owner asks; `None`
+    /// Keeps requests in the scope of `url` at least `gap` apart, as its robots.txt or its owner asks; `None`
     /// goes back to the rules. A gap shorter than the rules' has no effect.
-    pub fn set_gap(&mut self, url: &PlacedUrl, gap: Option<Duration>) {
+    pub fn set_gap(&mut self, url: &ScopedUrl, gap: Option<Duration>) {
         let scope = self.rules.scope;
-        if gap.is_some() || self.known(scope, url).is_some() {
+        if gap.is_some() || self.known_state(scope, url).is_some() {
             let longest = self.rules.longest_wait;
-            let place = self.place(scope, url);
-            place.own_gap = gap.map(|gap| gap.min(longest));
-            place.is_worth_storing |= gap.is_some();
+            let state = self.state(scope, url);
+            state.own_gap = gap.map(|gap| gap.min(longest));
+            state.is_worth_storing |= gap.is_some();
         }
     }
 
-    /// What is to be stored of what concerns `url`, by name of place: all but when a place was last asked, which the
-    /// next run need not know if it calls [`Politeness::resume`].
-    pub fn to_store<'a>(&'a self, url: &'a PlacedUrl) -> impl Iterator<Item = (&'a str, &'a PlaceState)> {
-        self.concerning(url).filter(|(_, place)| place.is_worth_storing)
+    /// The states to store for the scopes of `url`, by name. The time of the last request alone is not worth storing: the
+    /// next run does not need it if it calls [`Politeness::resume`].
+    pub fn to_store<'a>(&'a self, url: &'a ScopedUrl) -> impl Iterator<Item = (&'a str, &'a ScopeState)> {
+        self.concerning(url).filter(|(_, state)| state.is_worth_storing)
     }
 
-    /// What is known that concerns `url`, by name of place.
-    pub fn concerning<'a>(&'a self, url: &'a PlacedUrl) -> impl Iterator<Item = (&'a str, &'a PlaceState)> {
-        let known = self.scopes().filter_map(|scope| self.places.get(&url.number(scope)));
-        known.map(|place| (place.name.as_str(), &place.state))
+    /// The states of the scopes of `url`, by name.
+    pub fn concerning<'a>(&'a self, url: &'a ScopedUrl) -> impl Iterator<Item = (&'a str, &'a ScopeState)> {
+        let known = self.scopes().filter_map(|scope| self.entries.get(&url.scope_key(scope)));
+        known.map(|entry| (entry.name.as_str(), &entry.state))
     }
 
-    /// Everything that is known, by name of place, in order of the names.
-    pub fn places(&self) -> impl Iterator<Item = (&str, &PlaceState)> {
-        let mut places: Vec<&Place> = self.places.values().collect();
-        places.sort_unstable_by_key(|place| &place.name);
-        places.into_iter().map(|place| (place.name.as_str(), &place.state))
+    /// All states, sorted by name of their scope.
+    pub fn entries(&self) -> impl Iterator<Item = (&str, &ScopeState)> {
+        let mut entries: Vec<&Entry> = self.entries.values().collect();
+        entries.sort_unstable_by_key(|entry| &entry.name);
+        entries.into_iter().map(|entry| (entry.name.as_str(), &entry.state))
     }
 
-    /// Takes in what was stored by an earlier run. No request of that run is under way any more.
-    pub fn restore(&mut self, stored: impl IntoIterator<Item = (String, PlaceState)>) {
-        self.places.extend(stored.into_iter().map(|(name, mut state)| {
+    /// Restores what an earlier run stored. No request of that run is in flight any more.
+    pub fn restore(&mut self, stored: impl IntoIterator<Item = (String, ScopeState)>) {
+        self.entries.extend(stored.into_iter().map(|(name, mut state)| {
             state.is_worth_storing = true;
-            (Number::of(&name), Place { name, state })
+            (ScopeKey::of(&name), Entry { name, state })
         }));
     }
 
-    /// Begins after another run, which may have asked any place up to now: every place gets its gap first. So the gap
-    /// outlasts a restart though the time of each request is not stored, even of those that were under way. To be
-    /// called after [`Politeness::restore`], for the places that have asked for a gap of their own.
+    /// Begins after an earlier run, which may have sent requests up to now: every scope waits for its gap first. So the
+    /// gap survives a restart although the time of each request is not stored. Call it after [`Politeness::restore`],
+    /// so that scopes with a gap of their own are known.
     pub fn resume(&mut self, now: Time) {
         self.resumed = Some(now);
-        let with_own_gap = self.places.values_mut().filter(|place| place.state.own_gap.is_some());
-        with_own_gap.for_each(|place| place.state.use_at(now));
+        let with_own_gap = self.entries.values_mut().filter(|entry| entry.state.own_gap.is_some());
+        with_own_gap.for_each(|entry| entry.state.use_at(now));
     }
 
-    /// Drops every place that would not hold anything back any more, and says which.
+    /// Drops every scope that no longer holds anything back, and returns their names.
     pub fn forget(&mut self, now: Time) -> Vec<String> {
         let rules = self.rules;
-        let idle = self.places.extract_if(|_, place| place.state.is_forgettable(&rules, now));
-        let mut names: Vec<String> = idle.map(|(_, place)| place.name).collect();
+        let idle = self.entries.extract_if(|_, entry| entry.state.is_forgettable(&rules, now));
+        let mut names: Vec<String> = idle.map(|(_, entry)| entry.name).collect();
         names.sort_unstable();
         names
     }
 
-    fn place(&mut self, scope: Scope, url: &PlacedUrl) -> &mut PlaceState {
-        let new = || Place { name: scope.key(url.url()), state: PlaceState::default() };
-        &mut self.places.entry(url.number(scope)).or_insert_with(new).state
+    fn state(&mut self, scope: Scope, url: &ScopedUrl) -> &mut ScopeState {
+        let new = || Entry { name: scope.key(url.url()), state: ScopeState::default() };
+        &mut self.entries.entry(url.scope_key(scope)).or_insert_with(new).state
     }
 
-    fn known(&mut self, scope: Scope, url: &PlacedUrl) -> Option<&mut PlaceState> {
-        self.places.get_mut(&url.number(scope)).map(|place| &mut place.state)
+    fn known_state(&mut self, scope: Scope, url: &ScopedUrl) -> Option<&mut ScopeState> {
+        self.entries.get_mut(&url.scope_key(scope)).map(|entry| &mut entry.state)
     }
 
-    /// Of the places whose failures hold a URL back, each once; the one that gaps are counted over comes first.
+    /// The scopes whose failures hold a URL back, each once; the scope of the gap comes first.
     fn scopes(&self) -> impl Iterator<Item = Scope> + use<> {
         let scopes = [self.rules.scope, self.rules.limit_scope, Scope::Url];
         (0..scopes.len()).filter(move |n| !scopes[..*n].contains(&scopes[*n])).map(move |n| scopes[n])

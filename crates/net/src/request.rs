@@ -8,12 +8,12 @@ use std::sync::Arc;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use url::Url;
 
+use crate::cross_site::{CrossSiteRedirect, FollowPolicy};
 use crate::error::Error;
 use crate::fetched::Hop;
-use crate::onward::{Bounds, Onward};
 use crate::robots::Robots;
 
-/// What a server gave us to recognise a version by; given back byte for byte, so that it can answer "not changed".
+/// What a server sent us to identify a version; sent back byte for byte, so that it can answer "not changed".
 ///
 /// Bytes outside ASCII, which the standard discourages, are kept as the characters of the same number.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -24,7 +24,7 @@ pub struct Validators {
     pub last_modified: Option<String>,
 }
 
-/// Set by the client itself; a second opinion would confuse framing, caching or the guard.
+/// Set by the client itself; a second value would confuse framing, caching or the guard.
 const OURS: &[HeaderName] = &[
     header::HOST,
     header::CONNECTION,
@@ -46,8 +46,8 @@ pub enum Connections {
     /// A kept one if there is one; if that is closed just as it is used, a new one at once.
     #[default]
     Any,
-    /// The same, but it is not sent a second time: that is [`Error::Stale`], and for the caller to do when the host
-    /// may be asked again.
+    /// The same, but it is not sent a second time: that is [`Error::Stale`], and the caller repeats it when the host
+    /// allows.
     Once,
     /// A new one.
     New,
@@ -61,8 +61,8 @@ pub struct Request {
     pub(crate) headers: HeaderMap,
     pub(crate) keep_first: Option<u64>,
     pub(crate) connections: Connections,
-    bounds: Bounds,
-    onward: Option<Onward>,
+    follow: FollowPolicy,
+    redirect: Option<CrossSiteRedirect>,
 }
 
 impl Request {
@@ -74,8 +74,8 @@ impl Request {
             headers: HeaderMap::new(),
             keep_first: None,
             connections: Connections::Any,
-            bounds: Bounds::None,
-            onward: None,
+            follow: FollowPolicy::All,
+            redirect: None,
         }
     }
 
@@ -91,7 +91,7 @@ impl Request {
         self
     }
 
-    /// Sends a header of one's own, such as `Authorization`. It goes to the host of the URL only, never to
+    /// Adds a custom header, such as `Authorization`. It goes to the host of the URL only, never to
     /// another one that redirects lead to.
     pub fn header(mut self, name: &str, value: &str) -> Result<Self, Error> {
         insert_own(&mut self.headers, name, value)?;
@@ -113,31 +113,31 @@ impl Request {
     }
 
     /// Follows redirects only within the site, as far as its `rules` allow. Any other ends the fetch with
-    /// [`Error::Elsewhere`], so that whoever knows the other site can decide first.
+    /// [`Error::CrossSiteRedirect`], so that the caller can decide first.
     #[must_use]
     pub fn within_site(mut self, rules: Option<Arc<Robots>>) -> Self {
-        self.bounds = Bounds::Site(rules);
+        self.follow = FollowPolicy::Site(rules);
         self
     }
 
-    /// Goes on where an earlier fetch was led to. One of another address is begun anew: its headers are not for
-    /// where that other address leads.
+    /// Resumes at the target of a redirect that an earlier fetch did not follow. A request for another address starts
+    /// from the beginning: its headers are not meant for where that other address leads.
     #[must_use]
-    pub fn going_on(mut self, onward: Onward) -> Self {
+    pub fn resuming(mut self, redirect: CrossSiteRedirect) -> Self {
         let own = without_fragment(&self.url);
-        self.onward = onward.hops().first().is_some_and(|hop| hop.from == *own).then_some(onward);
+        self.redirect = redirect.hops().first().is_some_and(|hop| hop.from == *own).then_some(redirect);
         self
     }
 
-    /// Whether a redirect is followed without asking anybody.
+    /// Whether a redirect is followed without asking the caller.
     pub fn may_follow(&self, from: &Url, to: &Url) -> bool {
-        self.bounds.allow(from, to)
+        self.follow.allow(from, to)
     }
 
-    /// What is asked first, and the redirects that have led there.
+    /// The URL to fetch first, and the redirects that led to it.
     pub fn beginning(&self) -> (Arc<Url>, Vec<Hop>) {
-        match &self.onward {
-            Some(onward) => (Arc::new(onward.url().clone()), onward.hops().to_vec()),
+        match &self.redirect {
+            Some(redirect) => (Arc::new(redirect.url().clone()), redirect.hops().to_vec()),
             None => (without_fragment(&self.url), Vec::new()),
         }
     }
@@ -147,7 +147,7 @@ impl Request {
         &self.url
     }
 
-    /// The version that is not wanted again.
+    /// The version that is already known.
     pub fn validators(&self) -> &Validators {
         &self.validators
     }
@@ -171,7 +171,7 @@ impl Request {
     }
 }
 
-/// The part that servers are asked for.
+/// The part that is sent to servers.
 fn without_fragment(url: &Arc<Url>) -> Arc<Url> {
     let mut url = Arc::clone(url);
     if url.fragment().is_some() {
@@ -202,11 +202,11 @@ impl fmt::Debug for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.headers.keys().map(HeaderName::as_str).collect();
         f.debug_struct("Request")
-            .field("url", &crate::shown::ShownUrl::of(&self.url))
+            .field("url", &crate::redacted_url::RedactedUrl::of(&self.url))
             .field("validators", &self.validators)
             .field("header_names", &names)
             .field("keep_first", &self.keep_first)
-            .field("onward", &self.onward)
+            .field("redirect", &self.redirect)
             .finish_non_exhaustive()
     }
 }

@@ -22,7 +22,7 @@ pub enum ResolveError {
     /// The name exists but has no address.
     #[error("the name has no address (check the spelling)")]
     NoAddress,
-    /// Not a name that anybody could have been given.
+    /// Not a valid host name.
     #[error(
         "not a name that can be looked up (its parts have 1 to 63 characters, and all of it at most 253)"
     )]
@@ -39,7 +39,7 @@ pub enum ResolveError {
 }
 
 impl ResolveError {
-    /// Who has to do something about it.
+    /// Whose fault it is.
     pub fn fault(&self) -> Fault {
         match self {
             Self::NoSuchHost | Self::NoAddress | Self::ServerFailure => Fault::Remote,

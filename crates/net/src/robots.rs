@@ -1,7 +1,7 @@
-//! What a site asks of programs that visit it: robots.txt by RFC 9309, with the crawl-delay that many sites add.
+//! robots.txt by RFC 9309: what a site asks of programs, with the crawl-delay that many sites add.
 //! Knows no clock and keeps no socket; [`RobotsCache`] remembers, with the time passed in.
 //!
-//! Invariant: reading never fails. A file that makes no sense forbids nothing, as the standard says; one that says more than
+//! Invariant: reading never fails. An invalid file forbids nothing, as the standard says; one that says more than
 //! can be kept forbids everything.
 
 mod cache;
@@ -19,7 +19,7 @@ pub use cache::{MAX_CACHED, RobotsCache, RobotsVerdict, SiteState};
 use rules::Rules;
 pub use rules::{MAX_HELD, MAX_WORK};
 
-/// As much of the file as is read; the standard asks for at least this.
+/// The most bytes of the file that are read; the standard requires at least this.
 pub const MAX_BYTES: usize = 500 << 10;
 
 /// Longer delays than a day are taken as a day; they are more likely a mistake than a wish.
@@ -52,7 +52,7 @@ pub struct Robots {
 
 /// What the groups for one kind of visitor say, all of them together.
 #[derive(Debug, Default)]
-struct Said {
+struct GroupRules {
     is_named: bool,
     rules: Rules,
     crawl_delay: Option<Duration>,
@@ -69,10 +69,10 @@ impl Robots {
         let text = &text[..text.len().min(MAX_BYTES)];
         let is_cut = text.len() == MAX_BYTES && !text.ends_with(b"\n");
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-        let (mut ours, mut everyones) = (Said::default(), Said::default());
+        let (mut ours, mut everyones) = (GroupRules::default(), GroupRules::default());
         let mut sitemaps = Vec::new();
         let mut sitemap_room = MAX_SITEMAP_BYTES;
-        // Whom the group is for, and whether its names still go on.
+        // Which visitors the group is for, and whether its list of names continues.
         let (mut names_us, mut names_everyone, mut in_names) = (false, false, false);
         let mut lines = text.split(|&byte| byte == b'\n' || byte == b'\r').peekable();
         while let Some(line) = lines.next() {
@@ -93,17 +93,17 @@ impl Robots {
                 }
             } else if let Some(rule) = Line::read(key, value) {
                 in_names = false;
-                // Half of what allows may allow more than the whole.
+                // A truncated allow rule may allow more than the whole rule.
                 if is_cut && lines.peek().is_none() && matches!(rule, Line::Path { allows: true, .. }) {
                     continue;
                 }
                 [(names_us, &mut ours), (names_everyone, &mut everyones)]
                     .into_iter()
                     .filter(|(is_meant, _)| *is_meant)
-                    .for_each(|(_, said)| said.take(&rule));
+                    .for_each(|(_, group)| group.take(&rule));
             }
         }
-        let Said { mut rules, crawl_delay, .. } = if ours.is_named { ours } else { everyones };
+        let GroupRules { mut rules, crawl_delay, .. } = if ours.is_named { ours } else { everyones };
         rules.shrink();
         sitemaps.shrink_to_fit();
         Self { rules, crawl_delay, sitemaps }
@@ -153,7 +153,7 @@ impl<'f> Line<'f> {
     }
 }
 
-impl Said {
+impl GroupRules {
     fn take(&mut self, line: &Line<'_>) {
         match *line {
             // An empty pattern is the old way of saying that nothing is meant.

@@ -1,5 +1,5 @@
-//! Connections that the system did not let the server have, mostly because the process has no file descriptors left: said
-//! in the log once in a while, counted, and told to who asks whether all is well. Waits for nothing.
+//! Connections that the system did not let the server accept, mostly because the process has no file descriptors left:
+//! logged once in a while, counted, and reported as not ready. Waits for nothing.
 
 use std::io;
 use std::sync::{Mutex, PoisonError};
@@ -8,10 +8,10 @@ use std::time::Duration;
 use dunlin_core::Time;
 use prometheus_client::metrics::counter::Counter;
 
-/// For so long after the last failure the service is not ready, and so often it is said in the log.
+/// How long after the last failure the service is not ready, and how often a failure is logged.
 const MEMORY: Duration = Duration::from_mins(1);
 
-/// How accepting connections fares.
+/// Failures to accept connections.
 #[derive(Debug, Default)]
 pub(crate) struct Accepting {
     pub(crate) failures: Counter,
@@ -26,7 +26,7 @@ struct Trouble {
 }
 
 impl Accepting {
-    /// Notes a failure; `true` when it was said in the log as well.
+    /// Records a failure; `true` when it was logged as well.
     pub(crate) fn failed(&self, error: &io::Error, now: Time) -> bool {
         self.failures.inc();
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
@@ -44,7 +44,7 @@ impl Accepting {
         is_told
     }
 
-    /// What keeps connections from being accepted, if something did of late.
+    /// What keeps connections from being accepted, if something did recently.
     pub(crate) fn trouble(&self, now: Time) -> Option<String> {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let recent = last.as_ref().filter(|trouble| now < trouble.at.plus(MEMORY));
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failure_is_told_once_in_a_while_and_forgotten_after_a_while() {
+    fn a_failure_is_logged_once_in_a_while_and_forgotten_after_a_while() {
         let accepting = Accepting::default();
         let at = |seconds: i64| Time::from_seconds(1_700_000_000 + seconds);
         let error = io::Error::other("too many open files");

@@ -1,19 +1,18 @@
 //! What every request shares: the engine, the limits, and the way to the store. Knows no route.
 //!
-//! Invariant: the store is only called on blocking threads, and no more of those are taken than the options allow. What may take
-//! long has other threads than what is quick, and tokens are checked apart from both, so that nobody is kept out by somebody
-//! else's work.
+//! Invariant: the store is only called on blocking threads, and at most as many as the options allow. Slow calls and quick
+//! calls have separate threads, and token checks are apart from both, so that one client's work never blocks another.
 
 use std::sync::Arc;
 
-use dunlin_engine::{Handle, Readers, Staff, Unread};
+use dunlin_engine::{Handle, ReaderLimits, Readers, WorkError};
 use dunlin_store::Store;
 use tokio::sync::{Mutex, Semaphore, watch};
 
 use crate::Options;
 use crate::failure::Failure;
-use crate::figures::Served;
 use crate::gate::hosts::KnownHosts;
+use crate::metrics::ServerMetrics;
 
 /// Shared by all requests; cheap to clone.
 #[derive(Clone)]
@@ -21,13 +20,13 @@ pub(crate) struct App {
     pub(crate) engine: Handle,
     pub(crate) options: Arc<Options>,
     pub(crate) hosts: Arc<KnownHosts>,
-    pub(crate) served: Arc<Served>,
+    pub(crate) served: Arc<ServerMetrics>,
     pub(crate) streams: Arc<Semaphore>,
-    /// True once the server has been told to stop.
+    /// True once the server is stopping.
     pub(crate) stopping: watch::Receiver<bool>,
     /// Held while a source is read, altered and written.
     pub(crate) editing: Arc<Mutex<()>>,
-    /// Told whenever a token has been revoked.
+    /// Notified whenever a token has been revoked.
     pub(crate) revoked: Arc<watch::Sender<()>>,
     calls: Arc<Semaphore>,
     checks: Arc<Semaphore>,
@@ -45,13 +44,13 @@ impl App {
         Self {
             engine,
             hosts: Arc::new(KnownHosts::new(&options.host_names)),
-            served: Arc::new(Served::default()),
+            served: Arc::new(ServerMetrics::default()),
             streams: Arc::new(Semaphore::new(options.max_streams)),
             calls: Arc::new(Semaphore::new(options.max_store_calls.max(1))),
             checks: Arc::new(Semaphore::new(MAX_CHECKS)),
             heavy: Readers::new(
                 "dunlin-heavy",
-                Staff {
+                ReaderLimits {
                     at_one_time: options.max_heavy_calls,
                     spare: SPARE_HEAVY,
                     most_waiting: options.max_heavy_waiting,
@@ -88,7 +87,7 @@ impl App {
         self.blocking(&self.checks, work).await
     }
 
-    /// Does something with what a site has written, which may take long: on a thread of its own, and not for ever.
+    /// Runs work on a site's content, which may take long: on a thread of its own, with a deadline.
     pub(crate) async fn heavily<T, E>(
         &self,
         work: impl FnOnce(&dyn Store) -> Result<T, E> + Send + 'static,
@@ -101,12 +100,12 @@ impl App {
         let done = self.heavy.run(self.options.heavy_time, move || work(&*store)).await;
         match done {
             Ok(done) => done.map_err(Into::into),
-            Err(Unread::Full) => Err(Failure::busy(
+            Err(WorkError::Full) => Err(Failure::busy(
                 "too_many_calls",
                 "too many calls of this kind wait already",
                 "try again later",
             )),
-            Err(Unread::TooLong { within }) => {
+            Err(WorkError::TooLong { within }) => {
                 let message = format!("this took longer than {within:?}");
                 Err(Failure::busy(
                     "timed_out",
@@ -114,7 +113,7 @@ impl App {
                     "try again later; a page like that may be too much for its recipe",
                 ))
             }
-            Err(Unread::Panicked(_)) => Err(Failure::internal("a call of the store broke off")),
+            Err(WorkError::Panicked(_)) => Err(Failure::internal("a call of the store broke off")),
             Err(unread) => Err(Failure::internal(unread.to_string())),
         }
     }

@@ -8,7 +8,7 @@ use dunlin_store::{Error as StoreError, NewSource, Store, Version, VersionId, Ve
 
 use crate::clock::written;
 use crate::failure::Failure;
-use crate::shown::version::ShownDifference;
+use crate::responses::version::DifferenceResponse;
 
 /// A version and the one it is compared with, as text.
 pub(crate) struct Compared {
@@ -57,8 +57,8 @@ impl Compared {
     }
 
     /// As JSON, word by word.
-    pub(crate) fn shown(&self) -> ShownDifference {
-        ShownDifference {
+    pub(crate) fn to_response(&self) -> DifferenceResponse {
+        DifferenceResponse {
             version: self.new.version.id.0,
             against: self.old.as_ref().map(|old| old.version.id.0),
             pieces: words(self.old_text(), &self.new.text, &Work::default())
@@ -83,7 +83,7 @@ impl Compared {
     }
 }
 
-/// What reads the source; whatever the document shows when its recipe cannot be used any more.
+/// The extractor of the source; the default one when its recipe cannot be used any more.
 fn extractor(source: &NewSource, settings: &Settings) -> Result<Extractor, Failure> {
     let by_recipe =
         recipe::check(source, settings).and_then(|checked| checked.extractor(settings.extraction));

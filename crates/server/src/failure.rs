@@ -1,4 +1,4 @@
-//! What a client is told when a request fails: one status, one stable code, one message, one hint. The only place where
+//! The response to a failed request: one status, one stable code, one message, one hint. The only place where
 //! errors of other crates become HTTP.
 
 use axum::Json;
@@ -11,13 +11,13 @@ use utoipa::ToSchema;
 #[derive(Debug)]
 pub(crate) struct Failure {
     status: StatusCode,
-    told: Told,
+    body: ErrorBody,
     retry_after: Option<u32>,
 }
 
 /// What went wrong, for programs and for people.
 #[derive(Debug, Clone, Serialize, ToSchema)]
-pub(crate) struct Told {
+pub(crate) struct ErrorBody {
     /// Stable; programs may rely on it.
     #[schema(value_type = String, example = "no_such_source")]
     pub(crate) code: &'static str,
@@ -25,15 +25,15 @@ pub(crate) struct Told {
     pub(crate) message: String,
     /// What to try.
     pub(crate) hint: String,
-    /// From which cursor to go on, where changes have been removed.
+    /// The cursor to resume from, where changes have been removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) resume_after: Option<i64>,
 }
 
 /// Every error has this form.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Problem {
-    pub(crate) error: Told,
+pub(crate) struct ErrorResponse {
+    pub(crate) error: ErrorBody,
 }
 
 impl Failure {
@@ -43,8 +43,8 @@ impl Failure {
         message: impl Into<String>,
         hint: impl Into<String>,
     ) -> Self {
-        let told = Told { code, message: message.into(), hint: hint.into(), resume_after: None };
-        Self { status, told, retry_after: None }
+        let body = ErrorBody { code, message: message.into(), hint: hint.into(), resume_after: None };
+        Self { status, body, retry_after: None }
     }
 
     /// From a message that ends in what to try, in brackets.
@@ -78,9 +78,9 @@ impl Failure {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message, hint)
     }
 
-    /// With the cursor from which a reader can go on.
+    /// With the cursor from which a reader can resume.
     pub(crate) fn resume_after(mut self, cursor: i64) -> Self {
-        self.told.resume_after = Some(cursor);
+        self.body.resume_after = Some(cursor);
         self
     }
 
@@ -88,14 +88,14 @@ impl Failure {
         self.status
     }
 
-    pub(crate) fn into_told(self) -> Told {
-        self.told
+    pub(crate) fn into_body(self) -> ErrorBody {
+        self.body
     }
 }
 
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
-        let mut response = (self.status, Json(Problem { error: self.told })).into_response();
+        let mut response = (self.status, Json(ErrorResponse { error: self.body })).into_response();
         let headers = response.headers_mut();
         if self.status == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"dunlin\""));
@@ -170,9 +170,9 @@ mod tests {
 
     #[test]
     fn a_message_is_parted_from_what_to_try() {
-        let told = Failure::from(dunlin_store::Error::NoSuchSource(SourceId(7))).told;
-        assert_eq!((told.code, &*told.message), ("no_such_source", "no source 7"));
-        assert_eq!(told.hint, "list the sources to see which there are");
+        let body = Failure::from(dunlin_store::Error::NoSuchSource(SourceId(7))).body;
+        assert_eq!((body.code, &*body.message), ("no_such_source", "no source 7"));
+        assert_eq!(body.hint, "list the sources to see which there are");
     }
 
     #[test]
@@ -205,11 +205,11 @@ mod tests {
             (crate::Error::Store(Stored::Busy).into(), 503, "store_busy"),
         ];
         for (failure, status, code) in cases {
-            let shown = format!("{failure:?}");
-            assert_eq!((failure.status().as_u16(), failure.told.code), (status, code), "{shown}");
-            assert_eq!(failure.retry_after.is_some(), status == 503, "{shown}");
+            let text = format!("{failure:?}");
+            assert_eq!((failure.status().as_u16(), failure.body.code), (status, code), "{text}");
+            assert_eq!(failure.retry_after.is_some(), status == 503, "{text}");
             let response = failure.into_response();
-            assert_eq!(response.headers().contains_key(header::RETRY_AFTER), status == 503, "{shown}");
+            assert_eq!(response.headers().contains_key(header::RETRY_AFTER), status == 503, "{text}");
         }
         let unauthorized = Failure::new(StatusCode::UNAUTHORIZED, "no_token", "", "").into_response();
         assert!(unauthorized.headers().contains_key(header::WWW_AUTHENTICATE));

@@ -75,7 +75,7 @@ pub(crate) async fn room(request: Request, next: Next) -> Response {
     .into_response()
 }
 
-/// Lets through who has a token.
+/// Lets requests with a valid token through.
 pub(crate) async fn token(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let given = request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
     let token = given
@@ -85,7 +85,7 @@ pub(crate) async fn token(State(app): State<App>, mut request: Request, next: Ne
         let hint = "send the header Authorization: Bearer TOKEN; make a token with dunlin token create NAME";
         return Failure::new(StatusCode::UNAUTHORIZED, "no_token", "a token is needed", hint).into_response();
     };
-    // From before the check on, so that no revocation goes unheard.
+    // From before the check on, so that no revocation is missed.
     let mut holder = Holder { token, revoked: app.revoked.subscribe() };
     if let Err(failure) = holder.check(&app).await {
         return failure.into_response();
@@ -123,7 +123,7 @@ pub(crate) async fn account(State(app): State<App>, request: Request, next: Next
     response
 }
 
-/// What nobody serves.
+/// The answer for an unknown route.
 pub(crate) async fn no_such_route(uri: Uri) -> Failure {
     Failure::new(
         StatusCode::NOT_FOUND,

@@ -1,4 +1,4 @@
-//! What comes in with a request, checked: a JSON body, parameters, the number in a path. Each refusal names the place.
+//! The input of a request, checked: a JSON body, parameters, the number in a path. Each refusal names the field.
 
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::request::Parts;
@@ -61,7 +61,7 @@ fn unreadable(place: &str, error: &serde_json::Error) -> Failure {
     // The reader adds its line and column, which say little about a body that a program wrote.
     let text = error.to_string();
     let text = text.rsplit_once(" at line ").map_or(&*text, |(text, _)| text);
-    // Whoever sent it does not know what our types are called.
+    // The client does not know the names of our types.
     let text = match text.split_once(", expected struct ") {
         Some((given, _)) if given.starts_with("invalid length") => "a list, expected an object".to_owned(),
         Some((given, _)) => format!("{given}, expected an object"),
@@ -176,7 +176,7 @@ pub(crate) fn page_size(limit: Option<u32>, usual: u32, most: u32) -> Result<u32
     }
 }
 
-/// The place after which a list of changes begins.
+/// The position after which a list of changes begins.
 pub(crate) fn cursor(after: Option<i64>) -> Result<Option<Cursor>, Failure> {
     match after {
         Some(..0) => Err(Failure::bad_parameter("after: cursors begin at 0")),
@@ -184,7 +184,7 @@ pub(crate) fn cursor(after: Option<i64>) -> Result<Option<Cursor>, Failure> {
     }
 }
 
-/// How many of the newest to list, where that is asked for.
+/// How many of the newest to list, if requested.
 pub(crate) fn newest_only(last: Option<u32>) -> Result<Option<u32>, Failure> {
     match last {
         None | Some(1..=1_000) => Ok(last),

@@ -1,9 +1,9 @@
-//! Connections: accepted at once, given a place, read within limits, and ended in an orderly way. Knows no route.
+//! Connections: accepted at once, given a slot, read within limits, and ended in an orderly way. Knows no route.
 //!
 //! Invariant: after [`Running::stop`] nothing of the server runs any more.
 
-mod asked;
-mod places;
+mod service;
+mod slots;
 mod stall;
 
 use std::net::SocketAddr;
@@ -21,8 +21,8 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use crate::app::App;
 use crate::{Error, Options, clock, routes};
-use asked::Asked;
-use places::{Places, Room, Seat};
+use service::ConnectionService;
+use slots::{ConnectionLimits, SlotGuard, Slots};
 use stall::StallGuard;
 
 /// How long to wait after the system refuses a connection, mostly because no descriptors are left.
@@ -41,7 +41,7 @@ impl Server {
         Ok(Self::bind(options.listen).await?.serve(engine, options))
     }
 
-    /// Takes an address without answering yet, for whoever wants to know that it is free before anything else is done.
+    /// Binds an address without answering yet, so that a caller can check that it is free before anything else.
     pub async fn bind(listen: SocketAddr) -> Result<Bound, Error> {
         let refused = |reason: std::io::Error| Error::Listen { address: listen, reason: reason.to_string() };
         let listener = TcpListener::bind(listen).await.map_err(refused)?;
@@ -104,7 +104,7 @@ impl Drop for Running {
 
 #[derive(Clone, Copy)]
 struct Limits {
-    room: Room,
+    connections: ConnectionLimits,
     head_bytes: usize,
     head_time: Duration,
     idle_time: Duration,
@@ -115,7 +115,7 @@ struct Limits {
 impl Limits {
     fn of(options: &Options) -> Self {
         Self {
-            room: Room {
+            connections: ConnectionLimits {
                 in_all: options.max_connections.max(1),
                 of_one: options.max_connections_of_one.max(1),
                 reserve: options.reserved_connections.max(1),
@@ -136,9 +136,9 @@ async fn accept(
     limits: Limits,
     mut stopping: watch::Receiver<bool>,
 ) {
-    let places = Places::new(limits.room);
+    let slots = Slots::new(limits.connections);
     let graceful = GracefulShutdown::new();
-    // Dropping the set ends whatever is left in it.
+    // Dropping the set ends the remaining connections.
     let mut connections = JoinSet::new();
     let mut protocol = http1::Builder::new();
     protocol
@@ -156,28 +156,28 @@ async fn accept(
         let (stream, address) = match accepted {
             Ok(accepted) => accepted,
             Err(error) => {
-                // Those that wait for nothing give their descriptors back, and the system gets time to.
+                // Idle connections give their descriptors back, and the system gets time.
                 app.served.accepting.failed(&error, clock::now());
-                places.thin_out(THINNED_OUT);
+                slots.thin_out(THINNED_OUT);
                 tokio::time::sleep(ACCEPT_PAUSE).await;
                 continue;
             }
         };
-        // Without a place, dropping it closes it.
-        let Some(seat) = places.take(address.ip()) else { continue };
-        app.served.connections.set(i64::try_from(places.len()).unwrap_or(i64::MAX));
+        // Without a slot, dropping it closes it.
+        let Some(guard) = slots.take(address.ip()) else { continue };
+        app.served.connections.set(i64::try_from(slots.len()).unwrap_or(i64::MAX));
         // Events are small and should not wait for more.
         let _ = stream.set_nodelay(true);
-        let seat = Arc::new(seat);
+        let guard = Arc::new(guard);
         let io = TokioIo::new(StallGuard::new(stream, limits.stall_time));
-        let service = Asked::new(router.clone(), Arc::clone(&seat));
+        let service = ConnectionService::new(router.clone(), Arc::clone(&guard));
         let connection = graceful.watch(protocol.serve_connection(io, service));
         connections.spawn(async move {
             tokio::select! {
                 // A connection that breaks is the client's business.
                 _ = connection => {}
-                () = seat.asked_to_leave() => {}
-                () = said_nothing(&seat, limits.head_time) => {}
+                () = guard.dismissed() => {}
+                () = stayed_silent(&guard, limits.head_time) => {}
             }
         });
     }
@@ -186,10 +186,10 @@ async fn accept(
     connections.shutdown().await;
 }
 
-/// Waits until a connection has had its time and asked nothing; for ever when it has.
-async fn said_nothing(seat: &Seat, head_time: Duration) {
+/// Waits until a connection has had its time without a request; for ever when there was one.
+async fn stayed_silent(guard: &SlotGuard, head_time: Duration) {
     tokio::time::sleep(head_time).await;
-    if !seat.is_silent() {
+    if !guard.is_silent() {
         std::future::pending::<()>().await;
     }
 }

@@ -1,7 +1,7 @@
 //! Lists that the store gives oldest first, as people and programs ask for them: full pages of what is shown of the
 //! journal, and the newest end of a list. Reads only.
 //!
-//! Invariant: a page has as many rows as were asked for, unless there are no more.
+//! Invariant: a page has as many rows as requested, unless there are no more.
 
 use dunlin_store::{
     Change, ChangeQuery, Cursor, Decision, DecisionId, DecisionQuery, Error as StoreError, Order, SourceId,
@@ -11,7 +11,7 @@ use dunlin_store::{
 /// Rows read at a time.
 const PAGE: u32 = 1_000;
 
-/// How much further back each further attempt looks.
+/// How much further back each further attempt reads.
 const STRIDE: i64 = 8;
 
 /// A page of decisions about sources, and where the next one begins. Rows that are kept for replays are passed over.
@@ -20,21 +20,21 @@ pub(crate) fn decisions(
     mut query: DecisionQuery,
 ) -> Result<(Vec<Decision>, Option<DecisionId>), StoreError> {
     let wanted = query.limit as usize;
-    let mut shown = Vec::new();
+    let mut page = Vec::new();
     loop {
         let rows = store.decisions(&query)?;
         let is_last = rows.len() < wanted;
         for row in rows {
             query.after = Some(row.id);
             if row.decision.source.is_some() {
-                shown.push(row);
+                page.push(row);
             }
-            if shown.len() == wanted {
-                return Ok((shown, query.after));
+            if page.len() == wanted {
+                return Ok((page, query.after));
             }
         }
         if is_last {
-            return Ok((shown, query.after));
+            return Ok((page, query.after));
         }
     }
 }
@@ -71,7 +71,7 @@ pub(crate) fn last_decisions(
     Ok((decisions, last_shown.or(last_of_all)))
 }
 
-/// The last rows up to `newest`, looked for further and further back; `read` gives those after a number, a page at a
+/// The last rows up to `newest`, searched further and further back; `read` returns those after a number, a page at a
 /// time, and where the next page begins.
 fn last<T>(
     newest: i64,

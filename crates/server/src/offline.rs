@@ -1,10 +1,10 @@
-//! What the API would say about a store in which no service runs, and what it would make of what it is given: for
-//! commands that open a data directory themselves. Nothing is served here, and nothing written.
+//! What the API would answer about a store without a running service, and how it would read a request body: for commands
+//! that open a data directory themselves. Nothing is served here, and nothing written.
 //!
 //! Invariant: the JSON is the API's own; there is no second form of it.
 
 use dunlin_core::Time;
-use dunlin_engine::Explained;
+use dunlin_engine::SourceExplanation;
 use dunlin_store::{
     Change, Cursor, Decision, DecisionId, DecisionQuery, NewSource, Source, SourceEdit, SourceId, Store,
     Version,
@@ -14,27 +14,27 @@ use serde_json::{Value, json};
 
 use crate::Error;
 use crate::failure::Failure;
-use crate::given::GivenSource;
 use crate::listing;
-use crate::pages::{self, Place};
-use crate::shown::budget::ShownDecision;
-use crate::shown::change::ShownChange;
-use crate::shown::explained::ShownExplanation;
-use crate::shown::source::ShownSource;
-use crate::shown::version::ShownVersion;
+use crate::pages::{self, StreamPosition};
+use crate::responses::budget::DecisionResponse;
+use crate::responses::change::ChangeResponse;
+use crate::responses::explanation::ExplanationResponse;
+use crate::responses::source::SourceResponse;
+use crate::responses::version::VersionResponse;
+use crate::source_request::SourceRequest;
 
-fn told(shown: impl Serialize) -> Value {
-    serde_json::to_value(shown).unwrap_or_default()
+fn to_json(response: impl Serialize) -> Value {
+    serde_json::to_value(response).unwrap_or_default()
 }
 
 /// A source, as `GET /sources/{id}` shows it.
 pub fn source(source: Source) -> Value {
-    told(ShownSource::from(source))
+    to_json(SourceResponse::from(source))
 }
 
 /// A change, as in `GET /changes`.
 pub fn change(change: Change) -> Value {
-    told(ShownChange::from(change))
+    to_json(ChangeResponse::from(change))
 }
 
 /// A page of changes, as `GET /changes` shows it; refused where that refuses it.
@@ -44,7 +44,7 @@ pub fn changes(
     source: Option<SourceId>,
     limit: u32,
 ) -> Result<Value, Error> {
-    let place = Place { after, source };
+    let place = StreamPosition { after, source };
     let page = place.page_of(place.gather(store, limit)?).map_err(refused)?;
     match page.gone_until {
         Some(gone_until) => Err(refused(pages::pruned(after, gone_until))),
@@ -52,7 +52,7 @@ pub fn changes(
     }
 }
 
-/// The same for a follower, as `GET /stream` goes on: past what has been removed. The second part says whether
+/// The same for a follower, as `GET /stream` continues: past what has been removed. The second part says whether
 /// something was.
 pub fn changes_after(
     store: &dyn Store,
@@ -60,7 +60,7 @@ pub fn changes_after(
     source: Option<SourceId>,
     limit: u32,
 ) -> Result<(Value, bool), Error> {
-    let place = Place { after, source };
+    let place = StreamPosition { after, source };
     let page = place.page_of(place.gather(store, limit)?).map_err(refused)?;
     Ok((json!({ "changes": page.changes, "next": page.next.0 }), page.gone_until.is_some()))
 }
@@ -68,7 +68,7 @@ pub fn changes_after(
 /// The newest changes of a store, as `GET /changes?last=N` shows them.
 pub fn last_changes(store: &dyn Store, source: Option<SourceId>, n_last: u32) -> Result<Value, Error> {
     let (changes, newest) = listing::last_changes(store, source, n_last)?;
-    let changes: Vec<ShownChange> = changes.into_iter().map(ShownChange::from).collect();
+    let changes: Vec<ChangeResponse> = changes.into_iter().map(ChangeResponse::from).collect();
     Ok(json!({ "changes": changes, "next": newest.0 }))
 }
 
@@ -85,36 +85,36 @@ pub fn last_decisions(store: &dyn Store, source: Option<SourceId>, n_last: u32) 
 }
 
 fn decision_page(rows: Vec<Decision>, next: Option<DecisionId>) -> Value {
-    let shown: Vec<ShownDecision> = rows.into_iter().filter_map(ShownDecision::of).collect();
-    json!({ "decisions": shown, "next": next.map(|id| id.0) })
+    let response: Vec<DecisionResponse> = rows.into_iter().filter_map(DecisionResponse::of).collect();
+    json!({ "decisions": response, "next": next.map(|id| id.0) })
 }
 
 /// A version, as `GET /versions/{id}` shows it.
 pub fn version(version: Version) -> Value {
-    told(ShownVersion::from(version))
+    to_json(VersionResponse::from(version))
 }
 
 /// What `GET /sources/{id}/explain` says.
-pub fn explained(explained: Explained) -> Value {
-    told(ShownExplanation::from(explained))
+pub fn explained(explained: SourceExplanation) -> Value {
+    to_json(ExplanationResponse::from(explained))
 }
 
-/// The source that the body of `POST /sources` describes. What its words mean is the engine's to check.
-pub fn new_source(given: Value, now: Time) -> Result<NewSource, Error> {
-    read(given)?.into_new(now).map_err(refused)
+/// The source that the body of `POST /sources` describes. The engine checks its values.
+pub fn new_source(body: Value, now: Time) -> Result<NewSource, Error> {
+    read(body)?.into_new(now).map_err(refused)
 }
 
 /// What the body of `PATCH /sources/{id}` changes about a source.
-pub fn source_edit(given: Value, present: &Source, now: Time) -> Result<SourceEdit, Error> {
-    read(given)?.into_edit(present, now).map_err(refused)
+pub fn source_edit(body: Value, present: &Source, now: Time) -> Result<SourceEdit, Error> {
+    read(body)?.into_edit(present, now).map_err(refused)
 }
 
-fn read(given: Value) -> Result<GivenSource, Error> {
-    serde_json::from_value(given)
+fn read(body: Value) -> Result<SourceRequest, Error> {
+    serde_json::from_value(body)
         .map_err(|error| Error::Refused { message: error.to_string(), hint: "leave it out".to_owned() })
 }
 
 fn refused(failure: Failure) -> Error {
-    let told = failure.into_told();
-    Error::Refused { message: told.message, hint: told.hint }
+    let to_json = failure.into_body();
+    Error::Refused { message: to_json.message, hint: to_json.hint }
 }

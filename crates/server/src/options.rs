@@ -29,15 +29,15 @@ pub struct Options {
     pub max_connections: usize,
     /// Connections at one time from one address (of IPv6, from one network of 64 bits), so that others find room.
     pub max_connections_of_one: usize,
-    /// Connections besides those, for health, figures and proofs when requests are under way on all others.
+    /// Connections besides those, for health, metrics and proofs when all others are busy.
     pub reserved_connections: usize,
-    /// Streams at one time; one more is told to come back later.
+    /// Streams at one time; one more is refused for now.
     pub max_streams: usize,
     /// Calls of the store at one time. More wait for their turn.
     pub max_store_calls: usize,
     /// Contents read and versions compared at one time: what may take long, on threads of its own.
     pub max_heavy_calls: usize,
-    /// So many more may wait for that; one more is told to come back later.
+    /// How many more may wait for that; one more is refused for now.
     pub max_heavy_waiting: usize,
     /// How long one of these may take before it is given up.
     pub heavy_time: Duration,
@@ -57,7 +57,7 @@ pub struct Options {
     pub stall_time: Duration,
     /// How often an idle stream says that it is alive.
     pub keep_alive: Duration,
-    /// How long stopping waits for requests that are under way.
+    /// How long stopping waits for active requests.
     pub stop_within: Duration,
 }
 

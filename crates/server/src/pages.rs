@@ -1,40 +1,40 @@
-//! Pages of the stream of changes, for lists and for followers: where a reader stands, what comes next, and whether
-//! something between the two is gone.
+//! Pages of the stream of changes, for lists and for followers: the position of a reader, what comes next, and whether
+//! something in between was removed.
 
 use axum::http::StatusCode;
 use dunlin_store::{Change, ChangeQuery, Cursor, CursorRange, Error as StoreError, SourceId, Store};
 
 use crate::app::App;
 use crate::failure::Failure;
-use crate::shown::change::ShownChange;
+use crate::responses::change::ChangeResponse;
 
-/// The source that a reader wants, if it wants only one. One that is not there is an error: nothing would ever come.
+/// The source that a reader wants, if it wants only one. A missing source is an error: no change would ever come.
 pub(crate) async fn known_source(app: &App, wanted: Option<i64>) -> Result<Option<SourceId>, Failure> {
     let Some(id) = wanted.map(SourceId) else { return Ok(None) };
     let found = app.with_store(move |store| store.source(id)).await?;
     found.map(|source| Some(source.id)).ok_or_else(|| StoreError::NoSuchSource(id).into())
 }
 
-/// Where a reader stands and what it wants.
+/// The position of a reader in the stream, and what it wants.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct StreamPosition {
     /// It has seen everything up to here.
     pub(crate) after: Cursor,
     /// It wants only this source.
     pub(crate) source: Option<SourceId>,
 }
 
-/// What comes after a place.
+/// What comes after a position.
 #[derive(Debug)]
 pub(crate) struct Page {
-    pub(crate) changes: Vec<ShownChange>,
-    /// Where a reader of the page stands.
+    pub(crate) changes: Vec<ChangeResponse>,
+    /// The position after the page.
     pub(crate) next: Cursor,
-    /// Set when changes after the place have been removed: up to here nothing is left.
+    /// Set when changes after the position have been removed: up to here nothing is left.
     pub(crate) gone_until: Option<Cursor>,
 }
 
-/// What the store has after a place.
+/// What the store has after a position.
 #[derive(Debug)]
 pub(crate) struct Gathered {
     changes: Vec<Change>,
@@ -42,13 +42,13 @@ pub(crate) struct Gathered {
     range: CursorRange,
 }
 
-impl Place {
+impl StreamPosition {
     /// Reads at most `limit` changes.
     pub(crate) async fn read(self, app: &App, limit: u32) -> Result<Page, Failure> {
         self.page_of(app.with_store(move |store| self.gather(store, limit)).await?)
     }
 
-    /// What the store has after the place.
+    /// What the store has after the position.
     pub(crate) fn gather(self, store: &dyn Store, limit: u32) -> Result<Gathered, StoreError> {
         let query = ChangeQuery { after: self.after, source: self.source, limit };
         // The newest cursor is read before the changes and the oldest after them: what is committed in between is left
@@ -58,14 +58,14 @@ impl Place {
         Ok(Gathered { changes, limit, range: CursorRange { oldest: store.cursor_range()?.oldest, newest } })
     }
 
-    /// What a reader at the place is given of it.
+    /// The page for a reader at the position.
     pub(crate) fn page_of(self, gathered: Gathered) -> Result<Page, Failure> {
         let Gathered { changes, limit, range } = gathered;
         let newest = range.newest;
         if self.after > newest {
             return Err(ahead(self.after, newest));
         }
-        let changes: Vec<ShownChange> = changes.into_iter().map(ShownChange::from).collect();
+        let changes: Vec<ChangeResponse> = changes.into_iter().map(ChangeResponse::from).collect();
         let last = changes.last().map_or(self.after, |change| Cursor(change.cursor));
         let is_full = changes.len() == limit as usize;
         let next = if is_full { last } else { last.max(newest) };
@@ -73,8 +73,8 @@ impl Place {
         Ok(Page { changes, next, gone_until })
     }
 
-    /// Up to where nothing is left of what the reader has not seen. Who reads from the start wants what there is.
-    fn gone_until(self, range: CursorRange, first: Option<&ShownChange>) -> Option<Cursor> {
+    /// Up to where changes that the reader has not seen were removed. A reader from the start wants what there is.
+    fn gone_until(self, range: CursorRange, first: Option<&ChangeResponse>) -> Option<Cursor> {
         let before_oldest = Cursor(range.oldest.0 - 1);
         let first = first.map(|change| change.cursor);
         if self.after == Cursor::START || before_oldest <= self.after || first == Some(self.after.0 + 1) {
@@ -84,20 +84,19 @@ impl Place {
     }
 }
 
-/// What to say to a reader of a list whose next changes have been removed.
+/// The error for a reader of a list whose next changes have been removed.
 pub(crate) fn pruned(after: Cursor, gone_until: Cursor) -> Failure {
     Failure::new(
         StatusCode::GONE,
         "cursor_pruned",
         format!("changes after {after} up to {gone_until} have been removed"),
-        format!("go on with after={gone_until}"),
+        format!("continue with after={gone_until}"),
     )
     .resume_after(gone_until.0)
 }
 
 fn ahead(after: Cursor, newest: Cursor) -> Failure {
-    let message =
-        format!("the newest change is {newest}; there is none after {after}, nor will the next one be");
+    let message = format!("cursor {after} is ahead of the newest change, {newest}");
     Failure::new(
         StatusCode::BAD_REQUEST,
         "cursor_ahead",
@@ -112,9 +111,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_gap_is_what_was_removed_after_the_place_of_a_reader() {
+    fn a_gap_is_what_was_removed_after_the_position_of_a_reader() {
         let gone = |after: i64, oldest: i64| {
-            let place = Place { after: Cursor(after), source: None };
+            let place = StreamPosition { after: Cursor(after), source: None };
             place.gone_until(CursorRange { oldest: Cursor(oldest), newest: Cursor(20) }, None).map(|at| at.0)
         };
         assert_eq!(gone(5, 10), Some(9));

@@ -1,6 +1,6 @@
-//! How a service proves that it belongs to a data directory before anyone sends it a token: it alone, and who can read
-//! that directory, knows the token of local commands. A challenge is a random text; the proof is a hash of it, keyed with
-//! that token. Decides nothing: who asks compares.
+//! How a service proves that it belongs to a data directory before a client sends it a token: only the service, and users who can
+//! read that directory, know the token of local commands. A challenge is a random text; the proof is a hash of it, keyed with
+//! that token. Decides nothing: the client compares.
 //!
 //! Invariant: neither a challenge nor a proof says anything about the token, and no challenge comes twice.
 
@@ -35,7 +35,7 @@ pub fn answer(token: &str, challenge: &str) -> String {
     blake3::keyed_hash(&key, challenge.as_bytes()).to_string()
 }
 
-/// Whether an answer could only have been given by who has the token.
+/// Whether only a holder of the token could have given this answer.
 pub fn is_proven(token: &str, challenge: &str, given: &str) -> bool {
     answer(token, challenge).as_bytes().ct_eq(given.as_bytes()).into()
 }

@@ -1,15 +1,15 @@
 //! Every route, once: the router and the `OpenAPI` document are made from the same declarations, so neither can have a
 //! route that the other lacks. One file per kind of thing.
 
+mod budget;
 mod changes;
 mod document;
+mod explain;
 mod health;
 mod proof;
 mod sources;
-mod spending;
 mod stream;
 mod tokens;
-mod understanding;
 mod versions;
 
 use axum::Router;
@@ -32,15 +32,15 @@ pub(crate) fn router(app: App) -> Router {
         .routes(routes!(sources::list, sources::add))
         .routes(routes!(sources::add_many))
         .routes(routes!(sources::show, sources::edit, sources::remove))
-        .routes(routes!(understanding::explain))
-        .routes(routes!(understanding::forecast))
-        .routes(routes!(understanding::probe))
+        .routes(routes!(explain::explain))
+        .routes(routes!(explain::forecast))
+        .routes(routes!(explain::probe))
         .routes(routes!(versions::list))
         .routes(routes!(versions::show))
         .routes(routes!(versions::content))
         .routes(routes!(versions::difference))
-        .routes(routes!(spending::budget, spending::set_budget, spending::reset_budget))
-        .routes(routes!(spending::decisions))
+        .routes(routes!(budget::budget, budget::set_budget, budget::reset_budget))
+        .routes(routes!(budget::decisions))
         .routes(routes!(tokens::list, tokens::create))
         .routes(routes!(tokens::revoke))
         .layer(from_fn_with_state(app.clone(), gate::time_limit));

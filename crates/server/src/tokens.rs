@@ -13,8 +13,8 @@ use subtle::ConstantTimeEq;
 
 use crate::Error;
 
-/// The token with which commands on the same machine talk to a service. It belongs to the data directory: nobody makes or
-/// revokes it but [`local`].
+/// The token with which commands on the same machine talk to a service. It belongs to the data directory: only
+/// [`local`] makes or revokes it.
 pub const LOCAL: &str = "local-cli";
 
 /// Settings whose names begin like this are tokens.
@@ -35,7 +35,7 @@ struct Record {
     created: Time,
 }
 
-/// Makes a token and gives it back. It cannot be shown again.
+/// Makes a token and returns it. It cannot be shown again.
 ///
 /// ```
 /// # let directory = tempfile::tempdir().unwrap();
@@ -59,8 +59,8 @@ pub fn create(store: &dyn Store, name: &str, now: Time) -> Result<String, Error>
     make(store, name, now)
 }
 
-/// The token for local commands: the one that an earlier start has left where it still works, so that who follows
-/// changes goes on after a restart; else another, and the one before it is worthless.
+/// The token for local commands: the one of an earlier start where it is still valid, so that a command that follows
+/// changes continues after a restart; else a new one, which replaces the old one.
 pub fn local(store: &dyn Store, left: Option<String>, now: Time) -> Result<String, Error> {
     if let Some(token) = left
         && check(store, &token)?.is_some_and(|known| known.name == LOCAL)
@@ -92,7 +92,7 @@ pub fn list(store: &dyn Store) -> Result<Vec<Token>, Error> {
     .collect()
 }
 
-/// Makes a token worthless from now on.
+/// Revokes a token from now on.
 pub fn revoke(store: &dyn Store, name: &str) -> Result<(), Error> {
     if name == LOCAL {
         return Err(Error::LocalToken);
@@ -103,7 +103,7 @@ pub fn revoke(store: &dyn Store, name: &str) -> Result<(), Error> {
     Ok(store.set_setting(&setting_of(name), None)?)
 }
 
-/// Whose token it is; `None` when it is nobody's.
+/// The token's record; `None` when it is not valid.
 pub fn check(store: &dyn Store, token: &str) -> Result<Option<Token>, Error> {
     let Some((name, _)) = token.strip_prefix("dunlin_").and_then(|rest| rest.rsplit_once('_')) else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! The unit in which a budget was set: who sets 120 a minute is told 120 a minute, not 2 a second. Kept beside the budget,
+//! The unit in which a budget was set: a user who sets 120 a minute sees 120 a minute, not 2 a second. Kept beside the budget,
 //! which the engine knows in probes per second only.
 
 use dunlin_store::Store;
@@ -39,14 +39,14 @@ impl Unit {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct StoredUnit {
     per_second: f64,
     unit: Unit,
 }
 
 /// Keeps the unit of a budget that has just been set.
 pub fn remember(store: &dyn Store, per_second: f64, unit: Unit) -> Result<(), Error> {
-    let text = serde_json::to_string(&Kept { per_second, unit }).unwrap_or_default();
+    let text = serde_json::to_string(&StoredUnit { per_second, unit }).unwrap_or_default();
     Ok(store.set_setting(SETTING, Some(text))?)
 }
 
@@ -57,6 +57,6 @@ pub fn forget(store: &dyn Store) -> Result<(), Error> {
 
 /// The unit in which this budget was set, where that is known.
 pub fn of(store: &dyn Store, per_second: f64) -> Result<Option<Unit>, Error> {
-    let kept = store.setting(SETTING)?.and_then(|text| serde_json::from_str::<Kept>(&text).ok());
+    let kept = store.setting(SETTING)?.and_then(|text| serde_json::from_str::<StoredUnit>(&text).ok());
     Ok(kept.filter(|kept| kept.per_second == per_second).map(|kept| kept.unit))
 }

@@ -16,7 +16,7 @@ const SOURCES: u64 = 1000;
 const ROUNDS: u64 = 20;
 const CONTENT_BYTES: usize = 2048;
 
-/// What a page is in the round given: words in a fixed order of its own, with a line that is new in each round.
+/// A page in the given round: words in a fixed order, with a line that is new in each round.
 fn page(source: u64, round: u64) -> Vec<u8> {
     let mut state = source + 1;
     let mut text = format!("edition {round} of page {source}\n");

@@ -1,4 +1,4 @@
-//! What one probe brought, as one value that is stored as a whole or not at all.
+//! The result of one probe, as one value that is stored as a whole or not at all.
 
 use dunlin_core::Time;
 
@@ -10,7 +10,7 @@ pub const MAX_CONTENT_BYTES: usize = 64 << 20;
 
 /// Everything that one probe of one source gives to keep. Recording it is one transaction: afterwards all of it is
 /// there, or nothing. Recording it again under the same probe changes nothing and gives the first answer;
-/// a capture that brought nothing at all may be forgotten for that after a few hundred others.
+/// an unchanged capture may no longer be recognised after a few hundred others.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Capture {
     /// The source probed.
@@ -26,24 +26,24 @@ pub struct Capture {
     /// What was read; `None` when there is nothing new to keep. Content equal to that of the newest version makes
     /// no new version.
     pub version: Option<NewVersion>,
-    /// With a new version, this many of the source stay at the most, the newest; `None` leaves all.
+    /// With a new version, at most this many of the source stay, the newest; `None` keeps all.
     pub keep_versions: Option<u32>,
     /// All items now on the source, in its order; `None` leaves the stored ones as they are.
     pub items: Option<Vec<NewItem>>,
-    /// What changed, in the order in which to tell it.
+    /// What changed, in the order in which to report it.
     pub changes: Vec<NewChange>,
-    /// What to send to whom.
+    /// The messages to send.
     pub messages: Vec<NewMessage>,
     /// What to remember about the source for the next probe (validators, learned noise), by name.
     pub notes: Vec<Note>,
     /// What to remember about hosts, by scope.
     pub politeness: Vec<Politeness>,
-    /// How the source fares now; `None` leaves its state.
+    /// The new health of the source; `None` leaves its state.
     pub state: Option<SourceState>,
 }
 
 impl Capture {
-    /// A capture that brought nothing but its outcome.
+    /// A capture with only an outcome.
     pub const fn bare(source: SourceId, probe: ProbeId, at: Time, outcome: Outcome) -> Self {
         Self {
             source,
@@ -121,7 +121,7 @@ pub struct NewItem {
 /// A change found by this probe.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewChange {
-    /// What happened: `added`, `edited`, `removed`, …, as whoever detects calls it.
+    /// What happened: `added`, `edited`, `removed`, …, in the detector's terms.
     pub kind: String,
     /// The item it happened to; `None` for the source as a whole.
     pub item: Option<String>,
@@ -138,12 +138,12 @@ pub struct NewChange {
 /// A message to be delivered until someone acknowledges it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewMessage {
-    /// Sent along with every attempt, so that the receiver can tell a repetition. A key that already waits is not
+    /// Sent along with every attempt, so that the receiver can recognise a repetition. A key that already waits is not
     /// queued a second time.
     pub key: String,
-    /// To whom, in the notation of whoever delivers.
+    /// The destination, in the deliverer's notation.
     pub destination: String,
-    /// The change it tells of, by its index in the capture.
+    /// The change it is about, by its index in the capture.
     pub change: Option<usize>,
     /// What to send, in an encoding that is the caller's business.
     pub payload: Vec<u8>,
@@ -163,7 +163,7 @@ pub struct Note {
 /// What a good citizen remembers about one host, address or domain: until when to wait, how often it was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Politeness {
-    /// Whom it is about.
+    /// The scope it is about.
     pub scope: String,
     /// In an encoding that is the caller's business.
     pub state: Vec<u8>,
@@ -176,7 +176,7 @@ pub struct Recorded {
     pub observation: ObservationId,
     /// The version that holds the content now: a new one, or the newest one if its content was the same.
     pub version: Option<VersionId>,
-    /// The places of its changes, first and last; `None` when it had none.
+    /// The positions of its changes, first and last; `None` when it had none.
     pub cursors: Option<(Cursor, Cursor)>,
     /// Whether this call stored it, or an earlier one under the same probe had.
     pub repeated: Repeated,

@@ -9,10 +9,10 @@ use crate::{Fault, Retry, SourceId, VersionId};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A source that is not there, or no longer.
+    /// A source that does not exist, or no longer.
     #[error("no source {0} (list the sources to see which there are)")]
     NoSuchSource(SourceId),
-    /// A version that is not there, or was removed by retention.
+    /// A version that does not exist, or was removed by retention.
     #[error("no version {0} (list the versions of its source; old ones may have been pruned)")]
     NoSuchVersion(VersionId),
     /// A value that the store does not take.
@@ -34,7 +34,7 @@ pub enum Error {
     InUse {
         /// The data directory.
         directory: PathBuf,
-        /// Who holds it, where that could be read.
+        /// The process that holds it, if that could be read.
         process: Option<u32>,
     },
     /// There is nothing to read.
@@ -101,7 +101,7 @@ pub enum Error {
     System {
         /// What was being done.
         doing: String,
-        /// What the system said.
+        /// The system's message.
         reason: String,
     },
     /// What is on disk is not what was written.
@@ -122,7 +122,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whose fault it is. Never a remote server's: a store talks to nobody.
+    /// Whose fault it is. Never a remote server's: a store uses no network.
     pub const fn fault(&self) -> Fault {
         match self {
             Self::NoSuchSource(_)
@@ -146,7 +146,7 @@ impl Error {
         }
     }
 
-    /// Whether it may be due to a place where nothing can be written.
+    /// Whether a location that cannot be written may be the cause.
     pub(crate) const fn is_about_writing(&self) -> bool {
         matches!(self, Self::Full | Self::Forbidden { .. } | Self::ReadOnly | Self::System { .. })
     }

@@ -35,7 +35,7 @@ pub struct VersionQuery {
 /// A stored change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// Its place in the stream of all changes.
+    /// Its position in the stream of all changes.
     pub cursor: Cursor,
     /// The source that changed.
     pub source: SourceId,
@@ -52,7 +52,7 @@ pub struct Change {
 /// Which changes to list, in the order of their cursors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChangeQuery {
-    /// Those after this place.
+    /// Those after this position.
     pub after: Cursor,
     /// Only those of this source.
     pub source: Option<SourceId>,
@@ -65,11 +65,11 @@ pub struct ChangeQuery {
 pub struct Item {
     /// What makes it this item.
     pub key: String,
-    /// What it says, or last said.
+    /// Its content, now or when it was last present.
     pub body: Vec<u8>,
     /// When a probe first found it.
     pub first_seen: Time,
-    /// When a probe first missed it; `None` while it is there.
+    /// When a probe first missed it; `None` while it is present.
     pub left: Option<Time>,
 }
 
@@ -96,7 +96,7 @@ pub struct StoredObservation {
     pub at: Time,
     /// How it went.
     pub outcome: Outcome,
-    /// Times at which the source itself said it changed.
+    /// Times of change that the source itself stated.
     pub evidence: Vec<Time>,
 }
 

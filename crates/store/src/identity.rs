@@ -39,8 +39,8 @@ identity! {
     ObservationId
 }
 identity! {
-    /// The place of a change in the stream of all changes: 1, 2, 3, … in the order in which they were stored,
-    /// without a hole. Zero is the place before the first.
+    /// The position of a change in the stream of all changes: 1, 2, 3, … in the order in which they were stored,
+    /// without a gap. Zero is the position before the first.
     Cursor
 }
 
@@ -49,7 +49,7 @@ impl Cursor {
     pub const START: Self = Self(0);
 }
 
-/// Names one probe of one source. Whoever probes chooses it, a new one for every probe, and records a capture
+/// Identifies one probe of one source. The prober chooses it, a new one for every probe, and records a capture
 /// again under the same one when the outcome of recording is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ProbeId(pub u64);

@@ -15,7 +15,7 @@ pub struct NewDecision {
     pub source: Option<SourceId>,
     /// Why, in a word or a short line.
     pub reason: Cow<'static, str>,
-    /// The figures behind it, in an encoding that is the caller's business; whatever a replay needs.
+    /// The figures behind it, in the caller's encoding; everything that a replay needs.
     pub figures: Vec<u8>,
 }
 

@@ -1,13 +1,13 @@
-//! What Dunlin knows, on disk: sources, their versions and changes, what came of every probe, and the messages
+//! What Dunlin knows, on disk: sources, their versions and changes, the outcome of every probe, and the messages
 //! that still have to reach someone.
 //!
 //! - [`Store`]: what every store can do; [`SqliteStore`] is the one that needs no set-up;
 //! - [`NewSource`], [`Source`], [`SourceEdit`]: what is watched;
-//! - [`Capture`]: what one probe brought, stored as a whole or not at all;
+//! - [`Capture`]: the result of one probe, stored as a whole or not at all;
 //! - [`Change`], [`Version`], [`Item`], [`StoredObservation`]: what was captured, read back;
 //! - [`NewDecision`], [`Decision`]: why each probe was made;
 //! - [`Message`], [`Lease`]: what is on its way out;
-//! - [`Retention`], [`Depth`], [`Statistics`]: looking after the store.
+//! - [`Retention`], [`Depth`], [`Statistics`]: maintenance.
 //!
 //! ```
 //! use dunlin_core::Time;
@@ -40,7 +40,7 @@
 //! # Ok::<(), dunlin_store::Error>(())
 //! ```
 //!
-//! Invariant: nothing is told that is not first written. A message is queued in the transaction that stores its
+//! Invariant: nothing is published before it is written. A message is queued in the transaction that stores its
 //! change, and a call that writes returns only after its transaction is in the log on disk.
 
 mod capture;

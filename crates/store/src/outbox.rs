@@ -1,5 +1,5 @@
-//! Messages on their way out. A message is taken under a lease, and only an acknowledgement removes it: whoever
-//! dies while delivering loses the lease, not the message.
+//! Messages on their way out. A message is taken under a lease, and only an acknowledgement removes it: a
+//! deliverer that dies loses the lease, not the message.
 
 use std::time::Duration;
 
@@ -12,13 +12,13 @@ use crate::{Cursor, MessageId, SourceId};
 pub struct Message {
     /// What to hand back when the attempt is over.
     pub receipt: Receipt,
-    /// To be sent along, so that the receiver can tell a repetition.
+    /// To be sent along, so that the receiver can recognise a repetition.
     pub key: String,
-    /// To whom.
+    /// The destination.
     pub destination: String,
-    /// The source it is about; `None` if that was removed meanwhile.
+    /// The source it is about; `None` if it was removed in the meantime.
     pub source: Option<SourceId>,
-    /// The change it tells of.
+    /// The change it is about.
     pub cursor: Option<Cursor>,
     /// What to send.
     pub payload: Vec<u8>,
@@ -42,7 +42,7 @@ pub struct Receipt {
 pub struct Lease {
     /// The time it is.
     pub now: Time,
-    /// For how long nobody else gets them.
+    /// For how long no other caller gets them.
     pub length: Duration,
     /// Only those to this destination.
     pub destination: Option<String>,

@@ -1,4 +1,4 @@
-//! A watched source as a user sees it: where it is, how to read it, what it is worth, how it fares. Not what was
+//! A watched source as a user sees it: where it is, how to read it, what it is worth, its health. Not what was
 //! captured from it.
 
 use dunlin_core::Time;
@@ -10,7 +10,7 @@ use crate::{Error, Note, SourceId};
 pub struct NewSource {
     /// Its address.
     pub url: String,
-    /// What it is: `page`, `feed`, `json`, …, as whoever extracts calls it.
+    /// What it is: `page`, `feed`, `json`, …, in the extractor's terms.
     pub kind: String,
     /// How to read it (selector, path, noise rules), as a JSON text; `{}` for the defaults.
     pub recipe: String,
@@ -20,7 +20,7 @@ pub struct NewSource {
     pub life: String,
     /// How the worth of a change falls with delay, in the notation of the scheduler (`uniform`, `exp:0.9`, …).
     pub urgency: String,
-    /// Words to find it by.
+    /// Labels to find it by.
     pub tags: Vec<String>,
     /// When it was added.
     pub created: Time,
@@ -54,13 +54,13 @@ pub struct Source {
     pub id: SourceId,
     /// What it was added as, with later edits.
     pub spec: NewSource,
-    /// How it fares.
+    /// Its health.
     pub state: SourceState,
     /// Since when a user has it paused.
     pub paused: Option<Time>,
 }
 
-/// What a probe begins with: the words of a source by which it is fetched and read, and notes about it.
+/// What a probe starts from: the configuration that says how to fetch and read the source, and notes about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProbeBasis {
     /// Its address.
@@ -69,11 +69,11 @@ pub struct ProbeBasis {
     pub kind: String,
     /// How to read it.
     pub recipe: String,
-    /// Those of the notes that were asked for and are there.
+    /// The requested notes that exist.
     pub notes: Vec<Note>,
 }
 
-/// How a source fares, and why.
+/// The health of a source, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceState {
     /// In one word.
@@ -84,16 +84,16 @@ pub struct SourceState {
     pub since: Time,
 }
 
-/// How a source fares, in one word.
+/// The health of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Health {
-    /// It has not been looked at yet.
+    /// It has not been probed yet.
     New,
-    /// The last look worked.
+    /// The last probe succeeded.
     Well,
-    /// It cannot be read at present; looks go on.
+    /// It cannot be read at present; probes go on.
     Failing,
-    /// It must not or cannot be looked at until someone acts: forbidden, gone, an address that is not allowed.
+    /// It must not or cannot be probed until a user acts: forbidden, gone, an address that is not allowed.
     Refused,
 }
 

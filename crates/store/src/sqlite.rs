@@ -9,7 +9,6 @@ mod history;
 mod items;
 mod journal;
 mod lock;
-mod looks;
 mod migrate;
 mod numbering;
 mod open;
@@ -20,6 +19,7 @@ mod prune;
 mod readers;
 mod remembered;
 mod sources;
+mod unchanged;
 mod upkeep;
 mod writer;
 
@@ -45,7 +45,7 @@ pub use self::open::{Durability, SqliteOptions};
 /// A store in a data directory of its own. Dropping it finishes what is queued and leaves one tidy file.
 #[derive(Debug)]
 pub struct SqliteStore {
-    // Dropped in this order: the writer can only tidy up when nobody reads, and the directory is free after that.
+    // Dropped in this order: the writer can only tidy up without readers, and the directory is free after that.
     readers: Readers,
     access: Access,
     file: PathBuf,

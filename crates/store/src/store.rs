@@ -1,4 +1,4 @@
-//! What every store can do, whatever database is underneath. The promises made here are checked by one suite of
+//! What every store can do, with any database. The promises made here are checked by one suite of
 //! tests that runs against each.
 
 use std::path::Path;
@@ -26,18 +26,18 @@ pub trait Store: Send + Sync {
     /// A source by its number.
     fn source(&self, id: SourceId) -> Result<Option<Source>, Error>;
     /// What probes of these sources begin with, with the notes of these names, all of one moment; in the same order, `None`
-    /// for a source that is not there.
+    /// for a missing source.
     fn probe_bases(&self, sources: &[SourceId], notes: &[&str]) -> Result<Vec<Option<ProbeBasis>>, Error>;
     /// Sources, by number.
     fn sources(&self, query: &SourceQuery) -> Result<Vec<Source>, Error>;
-    /// Changes a source and gives it back as it is now.
+    /// Changes a source and returns it as it is now.
     fn edit_source(&self, id: SourceId, edit: SourceEdit) -> Result<Source, Error>;
     /// Removes a source with everything captured from it. Messages about it that wait are still delivered, and the
     /// cursors of its changes are not given again.
     fn remove_source(&self, id: SourceId) -> Result<(), Error>;
 
-    /// Stores captures in the order given, each as a whole or not at all, whatever becomes of the others; the
-    /// answers are in the same order. Shared, because whoever records them keeps them until they are stored. See
+    /// Stores captures in the order given, each as a whole or not at all, independently of the others; the
+    /// results are in the same order. Shared, because the caller keeps them until they are stored. See
     /// [`Capture`].
     fn record_captures(&self, captures: Vec<Arc<Capture>>) -> Vec<Result<Recorded, Error>>;
     /// Stores one capture, as a whole or not at all.
@@ -79,7 +79,7 @@ pub trait Store: Send + Sync {
     /// Lists decisions.
     fn decisions(&self, query: &DecisionQuery) -> Result<Vec<Decision>, Error>;
 
-    /// Queues messages that no capture brings (a test of a hook), all or none. Their `change` must be `None`.
+    /// Queues messages without a capture (a test of a hook), all or none. Their `change` must be `None`.
     fn queue_messages(&self, queued: Time, messages: Vec<NewMessage>) -> Result<(), Error>;
     /// Takes due messages for delivery, the longest waiting first.
     fn lease_messages(&self, lease: Lease) -> Result<Vec<Message>, Error>;
@@ -87,7 +87,7 @@ pub trait Store: Send + Sync {
     fn next_message_due(&self) -> Result<Option<Time>, Error>;
     /// Removes a delivered message. Doing so twice, or after the lease, is fine: it was delivered.
     fn acknowledge_message(&self, receipt: Receipt) -> Result<(), Error>;
-    /// Gives a message back for another attempt at `due`. Without effect if another attempt has begun meanwhile.
+    /// Gives a message back for another attempt at `due`. Without effect if another attempt has begun since.
     fn postpone_message(&self, receipt: Receipt, due: Time, error: String) -> Result<(), Error>;
 
     /// A setting, as a JSON text.
@@ -105,8 +105,8 @@ pub trait Store: Send + Sync {
     fn check(&self, depth: Depth) -> Result<Findings, Error>;
     /// Removes what may go, a little at a time, so that captures are recorded in between.
     fn prune(&self, retention: Retention) -> Result<Pruned, Error>;
-    /// Gives free space back to the disk. Writing waits meanwhile.
+    /// Gives free space back to the disk. Writers wait.
     fn compact(&self) -> Result<(), Error>;
-    /// Copies the store as it is at this moment into a new file, complete or not there. Writing goes on meanwhile.
+    /// Copies the store as it is at this moment into a new file, complete or not at all. Writers do not wait.
     fn back_up(&self, to: &Path) -> Result<(), Error>;
 }

@@ -1,4 +1,4 @@
-//! Looking after a store: how large it is, whether it is sound, what may go.
+//! Maintenance of a store: how large it is, whether it is sound, what may be removed.
 
 use dunlin_core::Time;
 
@@ -23,8 +23,8 @@ pub struct Statistics {
     pub changes: u64,
     /// Observations.
     pub observations: u64,
-    /// Bytes of the batches of observations that brought nothing new.
-    pub look_bytes: u64,
+    /// Bytes of the batches of unchanged observations.
+    pub unchanged_bytes: u64,
     /// Decisions in the journal.
     pub decisions: u64,
     /// Bytes they take.
@@ -64,7 +64,7 @@ impl Findings {
     }
 }
 
-/// What may go. Whatever is `None` stays; the newest version of a source and its present items stay always.
+/// What may be removed. A `None` keeps everything; the newest version of a source and its present items always stay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Retention {
     /// Versions beyond this many of each source, the newest counted first.

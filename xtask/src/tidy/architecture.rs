@@ -17,7 +17,7 @@ use super::tree::Tree;
 
 pub(super) const PATH: &str = "ARCHITECTURE.md";
 
-/// A crate and what it is said to depend on.
+/// A crate and its documented dependencies.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Stated {
     pub(super) name: String,

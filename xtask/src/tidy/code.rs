@@ -1,6 +1,6 @@
 //! Rust text with its comments and literals blanked out, so that a search for code finds only code.
 //!
-//! This is not a parser: it knows just enough of the lexer to tell where a comment or literal ends. Lines keep
+//! This is not a parser: it knows just enough of the lexer to find where a comment or literal ends. Lines keep
 //! their numbers and columns.
 
 /// `text` with every byte of a comment, string or character literal replaced by a space.

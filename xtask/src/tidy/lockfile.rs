@@ -1,7 +1,7 @@
 //! What the packages of others depend on in turn, read from Cargo.lock.
 //!
 //! The lock file merges what tests need with what code needs, so it is not to be asked about our own crates;
-//! their manifests tell the two apart.
+//! their manifests distinguish the two.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -32,7 +32,7 @@ impl Lockfile {
     }
 
     /// The shortest way from `start` to each package it reaches, itself included, both ends in the path, without
-    /// looking into or behind the packages `left_out`.
+    /// following the packages `left_out`.
     pub(super) fn ways_from(&self, start: &str, left_out: &[&str]) -> BTreeMap<String, Vec<String>> {
         let mut ways = BTreeMap::from([(start.to_owned(), vec![start.to_owned()])]);
         let mut waiting = VecDeque::from([start.to_owned()]);

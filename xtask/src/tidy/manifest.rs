@@ -18,7 +18,7 @@ pub(super) enum Kind {
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Dependency {
-    /// The name of the package, whatever the crate calls it.
+    /// The name of the package, which the crate may rename.
     pub(super) package: String,
     pub(super) kind: Kind,
     pub(super) line: usize,

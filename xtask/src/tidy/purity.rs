@@ -16,7 +16,7 @@ const ATTRIBUTE: &str = "#![deny(clippy::disallowed_methods, clippy::disallowed_
 /// A package no pure crate may reach, and what it would bring.
 ///
 /// The system's random source (`getrandom`) is absent: generators that are only ever used with a seed offer it
-/// as an option, and the lock file cannot tell an option that only tests switch on.
+/// as an option, and the lock file cannot distinguish an option that only tests switch on.
 const IMPURE_PACKAGES: &[(&str, &str)] = &[
     ("async-std", "runs tasks on its own threads and clock"),
     ("curl", "opens sockets"),

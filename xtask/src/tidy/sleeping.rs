@@ -1,4 +1,4 @@
-//! Tests that sleep: on a busy machine too short, on any other a waste. A test waits for the event itself, or looks again
+//! Tests that sleep: on a busy machine too short, on any other a waste. A test waits for the event itself, or checks again
 //! at each tick of a `tokio::time::interval` within a `timeout`, or moves a paused clock.
 //!
 //! Only test code is judged; the program may pause. This reads lines, not syntax: what it does not see is a call whose
@@ -8,7 +8,7 @@ use super::Problem;
 use super::code::code_only;
 use super::tree::{File, Tree};
 
-/// Functions that do nothing for a while, wherever they come from and under whatever path.
+/// Functions that do nothing for a while, under any path.
 const SLEEPERS: &[&str] = &[
     "sleep",
     "sleep_ms",
@@ -20,7 +20,7 @@ const SLEEPERS: &[&str] = &[
     "usleep",
 ];
 
-/// Waits that end early when something happens; without a look at what did, they are sleeps.
+/// Waits that end early when something happens; without a check of what did, they are sleeps.
 const WAITS: &[&str] = &["recv_timeout(", "wait_timeout(", "wait_timeout_ms(", "recv_deadline(", "timeout("];
 
 const REMEDY: &str = "wait for the event itself within a timeout, or pass the time as an argument";
@@ -59,7 +59,7 @@ fn names_a_sleeper(code: &str) -> bool {
     words(code).any(|(at, word)| SLEEPERS.contains(&word) && !code[..at].ends_with('.'))
 }
 
-/// A program that sleeps: `sleep` itself, or a shell that is told to.
+/// A program that sleeps: `sleep` itself, or a shell that runs it.
 fn starts_a_sleeper(code: &str, raw: &str) -> bool {
     if !["Command::new(", ".arg(", ".args("].iter().any(|start| code.contains(start)) {
         return false;
@@ -70,7 +70,7 @@ fn starts_a_sleeper(code: &str, raw: &str) -> bool {
     told || ["\"sleep\"", "\"/bin/sleep\"", "\"/usr/bin/sleep\"", "\"usleep\""].into_iter().any(is_program)
 }
 
-/// A wait of which nobody looks at what came of it, or that waits for what never comes.
+/// A wait whose result is ignored, or that waits for what never comes.
 fn waits_for_nothing(code: &str) -> bool {
     let Some(wait) = WAITS.iter().find(|wait| code.contains(**wait)) else { return false };
     let statement = code.trim();
@@ -86,7 +86,7 @@ fn waits_for_nothing(code: &str) -> bool {
     is_call && (is_dropped || code.contains("pending(") || code.contains("pending::<"))
 }
 
-/// A loop that burns its time by looking at the clock.
+/// A loop that burns its time by reading the clock.
 fn spins(code: &str) -> bool {
     let statement = code.trim_start();
     let looks_at_clock = statement.contains("elapsed() <") || statement.contains("Instant::now() <");

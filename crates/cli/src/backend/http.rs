@@ -17,10 +17,10 @@ use tokio::runtime::Runtime;
 use url::Url;
 
 use super::records::{
-    BudgetRecord, ChangePage, ChangeRecord, DecisionPage, SourceRecord, SourceWish, TokenRecord,
+    BudgetRecord, ChangePage, ChangeRecord, DecisionPage, SourceFields, SourceRecord, TokenRecord,
     VersionRecord,
 };
-use super::{Backend, ChangeFilter, Liveness, SourceFilter, Telling};
+use super::{Backend, ChangeFilter, ChangeSink, Liveness, SourceFilter};
 use crate::config::units::Pace;
 use crate::failure::Failure;
 
@@ -33,10 +33,10 @@ const SILENCE: Duration = Duration::from_mins(1);
 /// How long to wait before a broken stream is opened again.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// After so many failures in a row the service is taken for gone.
+/// After this many failures in a row the service counts as gone.
 const PATIENCE: u32 = 30;
 
-/// How long a service may take to prove who it is.
+/// How long a service may take to prove its identity.
 const PROOF_TIME: Duration = Duration::from_secs(10);
 
 /// Why a service is sent the token.
@@ -58,12 +58,12 @@ pub(crate) struct HttpBackend {
 }
 
 #[derive(Debug, Deserialize)]
-struct Problem {
-    error: Told,
+struct ErrorResponse {
+    error: ErrorBody,
 }
 
 #[derive(Debug, Deserialize)]
-struct Told {
+struct ErrorBody {
     message: String,
     #[serde(default)]
     hint: String,
@@ -74,10 +74,10 @@ struct Told {
 struct Added {
     status: u16,
     #[serde(default)]
-    error: Option<Told>,
+    error: Option<ErrorBody>,
 }
 
-impl Told {
+impl ErrorBody {
     fn into_failure(self, status: u16) -> Failure {
         let Self { message, hint } = self;
         let message = if hint.is_empty() { message } else { format!("{message} ({hint})") };
@@ -119,9 +119,9 @@ impl HttpBackend {
     /// The header that lets us in, for a service that may have it.
     async fn bearer(&self) -> Result<String, Failure> {
         if self.trust == Trust::Proven && !self.is_proven().await? {
-            let place = self.base.origin().ascii_serialization();
+            let origin = self.base.origin().ascii_serialization();
             return Err(Failure::Environment(format!(
-                "what answers at {place} is not the service of this data directory, and was told nothing (start the \
+                "what answers at {origin} is not the service of this data directory, and was sent nothing (start the \
                  service with `dunlin serve`, on another port if this one is taken)"
             )));
         }
@@ -134,14 +134,14 @@ impl HttpBackend {
         Ok(self.trust == Trust::Given || self.runtime.block_on(self.is_proven())?)
     }
 
-    /// Whether who listens knows the token.
+    /// Whether the listener knows the token.
     async fn is_proven(&self) -> Result<bool, Failure> {
         let challenge = proof::challenge()?;
         let call = Call::new(Method::GET, self.url("proof", &[("challenge", challenge.clone())])?);
         let answered = tokio::time::timeout(PROOF_TIME, self.client.call(call)).await;
         let Ok(answered) = answered else {
-            let place = self.base.origin().ascii_serialization();
-            return Err(Failure::Environment(format!("no answer from the service at {place} within 10 s")));
+            let origin = self.base.origin().ascii_serialization();
+            return Err(Failure::Environment(format!("no answer from the service at {origin} within 10 s")));
         };
         match answered {
             Ok(answer) => {
@@ -149,7 +149,7 @@ impl HttpBackend {
                 Ok(proof::is_proven(&self.token, &challenge, given["proof"].as_str().unwrap_or_default()))
             }
             Err(error @ dunlin_net::Error::TimedOut { .. }) => Err(self.unreachable(&error)),
-            // Nobody listens, or something that does not even speak HTTP.
+            // No listener, or one that does not speak HTTP.
             Err(_) => Ok(false),
         }
     }
@@ -174,20 +174,20 @@ impl HttpBackend {
         self.call(Method::GET, self.url("readyz", &[])?, None).map(drop)
     }
 
-    /// What the service says about a request that it does not grant.
+    /// The error of a request that the service refused.
     fn refused(&self, status: u16, body: &[u8]) -> Failure {
-        let told = serde_json::from_slice::<Problem>(body).map(|problem| problem.error);
-        let told = told.unwrap_or_else(|_| Told {
+        let body = serde_json::from_slice::<ErrorResponse>(body).map(|problem| problem.error);
+        let body = body.unwrap_or_else(|_| ErrorBody {
             message: format!("{} answered with status {status}", self.base),
             hint: "is it a Dunlin service?".to_owned(),
         });
-        told.into_failure(status)
+        body.into_failure(status)
     }
 
     /// Why there was no answer, with the port: a person may have given the wrong one.
     fn unreachable(&self, error: &dunlin_net::Error) -> Failure {
-        let place = self.base.origin().ascii_serialization();
-        let message = format!("no answer from the service at {place}: {error}");
+        let origin = self.base.origin().ascii_serialization();
+        let message = format!("no answer from the service at {origin}: {error}");
         match error.fault() {
             dunlin_net::Fault::User => Failure::Input(message),
             _ => Failure::Environment(message),
@@ -226,13 +226,13 @@ impl HttpBackend {
         }
     }
 
-    /// Tells events until the stream breaks, or until whoever is told ends it; an error is why the stream broke.
-    /// `after` moves on once a change has been told, so that none is passed over.
+    /// Passes events on until the stream breaks or the sink ends it; an error says why the stream broke.
+    /// `after` advances once a change has been passed on, so that none is skipped.
     async fn listen(
         &self,
         after: &mut Option<i64>,
         source: Option<i64>,
-        tell: &mut Telling<'_>,
+        sink: &mut ChangeSink<'_>,
     ) -> Result<ControlFlow<Failure>, Failure> {
         let query: Vec<_> = source.map(|source| ("source", source.to_string())).into_iter().collect();
         let mut request = Request::new(self.url("stream", &query)?)
@@ -254,7 +254,7 @@ impl HttpBackend {
                     super::mention_gap();
                 }
                 Some(event) => {
-                    if let Err(ended) = tell(&read::<ChangeRecord>(event.data.as_bytes())?) {
+                    if let Err(ended) = sink(&read::<ChangeRecord>(event.data.as_bytes())?) {
                         return Ok(ControlFlow::Break(ended));
                     }
                 }
@@ -300,22 +300,22 @@ impl Backend for HttpBackend {
         self.get(&format!("sources/{id}"), &[])
     }
 
-    fn add(&self, wish: &SourceWish) -> Result<SourceRecord, Failure> {
-        self.send(Method::POST, "sources", &json!(wish))
+    fn add(&self, fields: &SourceFields) -> Result<SourceRecord, Failure> {
+        self.send(Method::POST, "sources", &json!(fields))
     }
 
-    fn add_many(&self, wishes: &[SourceWish]) -> Result<Vec<Result<(), Failure>>, Failure> {
-        let answer: Value = self.send(Method::POST, "sources/bulk", &json!({ "sources": wishes }))?;
+    fn add_many(&self, all_fields: &[SourceFields]) -> Result<Vec<Result<(), Failure>>, Failure> {
+        let answer: Value = self.send(Method::POST, "sources/bulk", &json!({ "sources": all_fields }))?;
         let results: Vec<Added> = part(&answer, "results")?;
         let came_of = |added: Added| match added.error {
             None => Ok(()),
-            Some(told) => Err(told.into_failure(added.status)),
+            Some(body) => Err(body.into_failure(added.status)),
         };
         Ok(results.into_iter().map(came_of).collect())
     }
 
-    fn edit(&self, id: i64, wish: &SourceWish) -> Result<SourceRecord, Failure> {
-        self.send(Method::PATCH, &format!("sources/{id}"), &json!(wish))
+    fn edit(&self, id: i64, fields: &SourceFields) -> Result<SourceRecord, Failure> {
+        self.send(Method::PATCH, &format!("sources/{id}"), &json!(fields))
     }
 
     fn remove(&self, id: i64) -> Result<(), Failure> {
@@ -353,13 +353,13 @@ impl Backend for HttpBackend {
         &self,
         mut after: Option<i64>,
         source: Option<i64>,
-        tell: &mut Telling<'_>,
+        sink: &mut ChangeSink<'_>,
     ) -> Result<(), Failure> {
         let mut failures = 0;
         self.runtime.block_on(async {
             loop {
                 let before = after;
-                match self.listen(&mut after, source, tell).await {
+                match self.listen(&mut after, source, sink).await {
                     Ok(ControlFlow::Continue(())) => {}
                     Ok(ControlFlow::Break(ended)) => return Err(ended),
                     Err(Failure::Environment(_)) if failures < PATIENCE => {}

@@ -9,7 +9,7 @@ use url::Url;
 
 use super::Backend;
 use super::http::{HttpBackend, Trust};
-use super::records::SourceWish;
+use super::records::SourceFields;
 use super::store::StoreBackend;
 use crate::config::{Config, Effective, Flags};
 use crate::data_dir::{self, Service};
@@ -29,7 +29,7 @@ pub(crate) struct ReachArgs {
     token: Option<String>,
 }
 
-/// Which data directory, for commands that look into it themselves, whether a service runs in it or not.
+/// Which data directory, for commands that read it themselves, whether a service runs in it or not.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct DirectoryArgs {
     /// The data directory
@@ -72,7 +72,7 @@ pub(crate) enum Access {
 }
 
 impl ReachArgs {
-    /// Finds out who answers.
+    /// Finds the backend that answers.
     pub(crate) fn open(&self, access: Access) -> Result<Box<dyn Backend>, Failure> {
         // A data directory given by hand goes before a service from the environment.
         if let (Some(server), None) = (&self.server, &self.data) {
@@ -85,7 +85,7 @@ impl ReachArgs {
         let directory = &effective.config.data;
         if let Some((service, token)) = Service::find(directory)? {
             let backend = over_http(&service, &token)?;
-            // Another program that has taken the port of a killed service is told nothing.
+            // Another program on the port of a killed service gets no token.
             if backend.is_trusted()? {
                 return Ok(Box::new(backend));
             }
@@ -107,30 +107,30 @@ impl ReachArgs {
     }
 
     /// A wish for a new source, with what the configuration says about all of them.
-    pub(crate) fn with_defaults(&self, wish: SourceWish) -> Result<SourceWish, Failure> {
+    pub(crate) fn with_defaults(&self, fields: SourceFields) -> Result<SourceFields, Failure> {
         if self.server.is_some() && self.data.is_none() {
-            return Ok(wish);
+            return Ok(fields);
         }
         let effective = self.configuration()?;
         let config = &effective.config;
         let set = |key: &str| effective.origins.contains_key(key);
-        Ok(SourceWish {
-            life: wish.life.or_else(|| set("defaults.life").then(|| config.life.to_string())),
-            urgency: wish.urgency.or_else(|| set("defaults.urgency").then(|| config.urgency.to_string())),
-            weight: wish.weight.or_else(|| set("defaults.weight").then_some(config.weight)),
-            ..wish
+        Ok(SourceFields {
+            life: fields.life.or_else(|| set("defaults.life").then(|| config.life.to_string())),
+            urgency: fields.urgency.or_else(|| set("defaults.urgency").then(|| config.urgency.to_string())),
+            weight: fields.weight.or_else(|| set("defaults.weight").then_some(config.weight)),
+            ..fields
         })
     }
 
     /// Says whether sources could be added, without adding any. Which networks a service elsewhere may reach is not known
     /// here, so it is assumed that it may reach them.
-    pub(crate) fn judge(&self) -> Result<impl Fn(&SourceWish) -> Result<(), Failure> + use<>, Failure> {
+    pub(crate) fn judge(&self) -> Result<impl Fn(&SourceFields) -> Result<(), Failure> + use<>, Failure> {
         let config = match (&self.server, &self.data) {
             (Some(_), None) => Config { networks: everywhere(), ..Config::default() },
             _ => self.configuration()?.config,
         };
         let settings = config.engine_settings();
-        Ok(move |wish: &SourceWish| super::store::checked(wish, &settings).map(drop))
+        Ok(move |fields: &SourceFields| super::store::checked(fields, &settings).map(drop))
     }
 
     /// The configuration of the data directory.

@@ -1,14 +1,14 @@
-//! Sources, changes, versions as commands show them, and as the API tells them: one JSON for both.
+//! Sources, changes, versions as commands show them, and as the API sends them: one JSON for both.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-use dunlin_net::ShownUrl;
+use dunlin_net::RedactedUrl;
 use dunlin_server::unit::Unit;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A source. Whatever else the API tells is passed on in `--json`.
+/// A source. All other fields of the API are passed on in `--json`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct SourceRecord {
     pub(crate) id: i64,
@@ -37,7 +37,7 @@ pub(crate) struct SourceRecord {
     pub(crate) rest: serde_json::Map<String, Value>,
 }
 
-/// How a source fares.
+/// The health of a source.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct StateRecord {
     /// `new`, `well`, `failing` or `refused`.
@@ -67,15 +67,16 @@ impl ChangeRecord {
 }
 
 fn shown(url: &str) -> String {
-    url::Url::parse(url).map_or_else(|_| "(not an address)".to_owned(), |url| ShownUrl::of(&url).to_string())
+    url::Url::parse(url)
+        .map_or_else(|_| "(not an address)".to_owned(), |url| RedactedUrl::of(&url).to_string())
 }
 
 /// Headers to send along. Their values are secrets.
 #[derive(Clone, Serialize)]
 #[serde(transparent)]
-pub(crate) struct WishedHeaders(pub(crate) BTreeMap<String, String>);
+pub(crate) struct SecretHeaders(pub(crate) BTreeMap<String, String>);
 
-impl fmt::Debug for WishedHeaders {
+impl fmt::Debug for SecretHeaders {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.0.keys()).finish()
     }
@@ -85,7 +86,7 @@ impl fmt::Debug for WishedHeaders {
 /// back to the default.
 #[derive(Debug, Clone, Default, Serialize)]
 #[expect(clippy::option_option, reason = "left alone and back to the default are two things")]
-pub(crate) struct SourceWish {
+pub(crate) struct SourceFields {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) url: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -101,7 +102,7 @@ pub(crate) struct SourceWish {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) flicker: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) headers: Option<WishedHeaders>,
+    pub(crate) headers: Option<SecretHeaders>,
     /// In seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) shortest_gap: Option<Option<u64>>,
@@ -119,7 +120,7 @@ pub(crate) struct SourceWish {
     pub(crate) paused: Option<bool>,
 }
 
-impl SourceWish {
+impl SourceFields {
     /// Whether nothing is wanted.
     pub(crate) fn is_empty(&self) -> bool {
         serde_json::to_value(self).is_ok_and(|value| value.as_object().is_some_and(serde_json::Map::is_empty))
@@ -212,7 +213,7 @@ pub(crate) struct DecisionRecord {
     pub(crate) at: String,
     pub(crate) source: i64,
     pub(crate) reason: String,
-    /// What the look was worth, and what it had to be worth.
+    /// What the probe was worth, and what it had to be worth.
     pub(crate) value: Option<f64>,
     pub(crate) price: Option<f64>,
 }

@@ -1,5 +1,5 @@
 //! Answers from a data directory in which no service runs. What is written is checked as the engine checks it, and
-//! what is told has the form that the API gives it.
+//! the JSON is that of the API.
 
 use std::thread::sleep;
 use std::time::Duration;
@@ -14,9 +14,9 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::records::{
-    BudgetRecord, ChangePage, DecisionPage, SourceRecord, SourceWish, TokenRecord, VersionRecord,
+    BudgetRecord, ChangePage, DecisionPage, SourceFields, SourceRecord, TokenRecord, VersionRecord,
 };
-use super::{Backend, ChangeFilter, Liveness, SourceFilter, Telling};
+use super::{Backend, ChangeFilter, ChangeSink, Liveness, SourceFilter};
 use crate::config::Config;
 use crate::config::units::Pace;
 use crate::failure::Failure;
@@ -25,7 +25,7 @@ use crate::moments;
 /// Sources or changes read at a time.
 const PAGE: u32 = 1_000;
 
-/// How often a data directory is looked at for new changes.
+/// How often a data directory is checked for new changes.
 const POLL: Duration = Duration::from_millis(500);
 
 /// A data directory.
@@ -41,19 +41,22 @@ impl StoreBackend {
 
     fn shown(&self, id: SourceId) -> Result<SourceRecord, Failure> {
         let source = self.store.source(id)?.ok_or(Error::NoSuchSource(id))?;
-        told(offline::source(source))
+        decoded(offline::source(source))
     }
 }
 
 /// The source that someone wants, if it can be watched.
-pub(super) fn checked(wish: &SourceWish, settings: &dunlin_engine::Settings) -> Result<NewSource, Failure> {
-    let source = offline::new_source(json!(wish), moments::now())?;
+pub(super) fn checked(
+    fields: &SourceFields,
+    settings: &dunlin_engine::Settings,
+) -> Result<NewSource, Failure> {
+    let source = offline::new_source(json!(fields), moments::now())?;
     recipe::check(&source, settings)?;
     Ok(source)
 }
 
 /// What the API would say, as a record.
-fn told<T: DeserializeOwned>(value: Value) -> Result<T, Failure> {
+fn decoded<T: DeserializeOwned>(value: Value) -> Result<T, Failure> {
     serde_json::from_value(value).map_err(|error| {
         Failure::Environment(format!(
             "internal error: a record cannot be shown: {error} (please report this)"
@@ -71,7 +74,7 @@ impl Backend for StoreBackend {
             query.after = page.last().map(|source| source.id);
             let is_last = (page.len() as u64) < u64::from(PAGE);
             for source in page {
-                all.push(told(offline::source(source))?);
+                all.push(decoded(offline::source(source))?);
             }
             if is_last {
                 return Ok(all);
@@ -83,26 +86,26 @@ impl Backend for StoreBackend {
         self.shown(SourceId(id))
     }
 
-    fn add(&self, wish: &SourceWish) -> Result<SourceRecord, Failure> {
-        let source = checked(wish, &self.settings)?;
+    fn add(&self, fields: &SourceFields) -> Result<SourceRecord, Failure> {
+        let source = checked(fields, &self.settings)?;
         let id = self.store.add_source(source)?;
-        if wish.paused == Some(true) {
+        if fields.paused == Some(true) {
             let edit = SourceEdit { paused: Some(Some(moments::now())), ..SourceEdit::default() };
             self.store.edit_source(id, edit)?;
         }
         self.shown(id)
     }
 
-    fn add_many(&self, wishes: &[SourceWish]) -> Result<Vec<Result<(), Failure>>, Failure> {
-        Ok(wishes.iter().map(|wish| self.add(wish).map(drop)).collect())
+    fn add_many(&self, all_fields: &[SourceFields]) -> Result<Vec<Result<(), Failure>>, Failure> {
+        Ok(all_fields.iter().map(|fields| self.add(fields).map(drop)).collect())
     }
 
-    fn edit(&self, id: i64, wish: &SourceWish) -> Result<SourceRecord, Failure> {
+    fn edit(&self, id: i64, fields: &SourceFields) -> Result<SourceRecord, Failure> {
         let id = SourceId(id);
         let present = self.store.source(id)?.ok_or(Error::NoSuchSource(id))?;
-        let edit = offline::source_edit(json!(wish), &present, moments::now())?;
+        let edit = offline::source_edit(json!(fields), &present, moments::now())?;
         recipe::check_edit(&present.spec, &edit, &self.settings)?;
-        told(offline::source(self.store.edit_source(id, edit)?))
+        decoded(offline::source(self.store.edit_source(id, edit)?))
     }
 
     fn remove(&self, id: i64) -> Result<(), Failure> {
@@ -112,7 +115,9 @@ impl Backend for StoreBackend {
     }
 
     fn probe(&self, _: i64) -> Result<(), Failure> {
-        Err(Failure::Environment("no service runs that could look (start it with `dunlin serve`)".to_owned()))
+        Err(Failure::Environment(
+            "no service runs that could probe it (start it with `dunlin serve`)".to_owned(),
+        ))
     }
 
     fn changes(&self, mut filter: ChangeFilter) -> Result<ChangePage, Failure> {
@@ -120,7 +125,7 @@ impl Backend for StoreBackend {
         loop {
             let limit = filter.limit.min(PAGE);
             let (after, source) = (Cursor(filter.after), filter.source.map(SourceId));
-            let page: ChangePage = told(offline::changes(&self.store, after, source, limit)?)?;
+            let page: ChangePage = decoded(offline::changes(&self.store, after, source, limit)?)?;
             let n_changes = page.changes.len() as u32;
             (whole.next, filter.after) = (page.next, page.next);
             filter.limit = filter.limit.saturating_sub(n_changes);
@@ -132,20 +137,25 @@ impl Backend for StoreBackend {
     }
 
     fn last_changes(&self, source: Option<i64>, n_last: u32) -> Result<ChangePage, Failure> {
-        told(offline::last_changes(&self.store, source.map(SourceId), n_last)?)
+        decoded(offline::last_changes(&self.store, source.map(SourceId), n_last)?)
     }
 
-    fn follow(&self, after: Option<i64>, source: Option<i64>, tell: &mut Telling<'_>) -> Result<(), Failure> {
+    fn follow(
+        &self,
+        after: Option<i64>,
+        source: Option<i64>,
+        sink: &mut ChangeSink<'_>,
+    ) -> Result<(), Failure> {
         let mut after = after.map_or_else(|| self.store.cursor_range().map(|range| range.newest.0), Ok)?;
         loop {
             let (page, has_gap) =
                 offline::changes_after(&self.store, Cursor(after), source.map(SourceId), PAGE)?;
-            let page: ChangePage = told(page)?;
+            let page: ChangePage = decoded(page)?;
             if has_gap {
                 super::mention_gap();
             }
             after = page.next;
-            page.changes.iter().try_for_each(&mut *tell)?;
+            page.changes.iter().try_for_each(&mut *sink)?;
             if page.changes.is_empty() {
                 sleep(POLL);
             }
@@ -154,12 +164,12 @@ impl Backend for StoreBackend {
 
     fn versions(&self, source: i64, limit: u32) -> Result<Vec<VersionRecord>, Failure> {
         let query = VersionQuery { source: SourceId(source), before: None, limit };
-        self.store.versions(&query)?.into_iter().map(|version| told(offline::version(version))).collect()
+        self.store.versions(&query)?.into_iter().map(|version| decoded(offline::version(version))).collect()
     }
 
     fn version(&self, id: i64) -> Result<VersionRecord, Failure> {
         let id = VersionId(id);
-        told(offline::version(self.store.version(id)?.ok_or(Error::NoSuchVersion(id))?))
+        decoded(offline::version(self.store.version(id)?.ok_or(Error::NoSuchVersion(id))?))
     }
 
     fn content(&self, id: i64) -> Result<Vec<u8>, Failure> {
@@ -199,11 +209,11 @@ impl Backend for StoreBackend {
             after: Some(DecisionId(after)),
             ..DecisionQuery::first(limit.min(PAGE))
         };
-        told(offline::decisions(&self.store, query)?)
+        decoded(offline::decisions(&self.store, query)?)
     }
 
     fn last_decisions(&self, source: Option<i64>, n_last: u32) -> Result<DecisionPage, Failure> {
-        told(offline::last_decisions(&self.store, source.map(SourceId), n_last)?)
+        decoded(offline::last_decisions(&self.store, source.map(SourceId), n_last)?)
     }
 
     fn tokens(&self) -> Result<Vec<TokenRecord>, Failure> {

@@ -1,4 +1,4 @@
-//! A TOML file to a flat list of keys with their places. Knows no key by name.
+//! A TOML file to a flat list of keys with their positions. Knows no key by name.
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -17,7 +17,7 @@ pub(super) struct Setting {
 /// All values, in the order of the file; or `line:column: what is wrong`.
 pub(super) fn read(text: &str) -> Result<Vec<Setting>, String> {
     let document = DeTable::parse(text).map_err(|error| {
-        let (line, column) = place(text, error.span().map_or(0, |span| span.start));
+        let (line, column) = position(text, error.span().map_or(0, |span| span.start));
         format!("{line}:{column}: {}", error.message().replace('\n', ", "))
     })?;
     let mut settings = Vec::new();
@@ -33,7 +33,7 @@ fn collect(text: &str, prefix: &str, table: &DeTable<'_>, settings: &mut Vec<Set
             collect(text, &format!("{key}."), inner, settings);
             continue;
         }
-        let (line, column) = place(text, name.span().start);
+        let (line, column) = position(text, name.span().start);
         settings.push(Setting { key, line, column, value: as_text(value) });
     }
 }
@@ -55,7 +55,7 @@ fn as_text(value: &Spanned<DeValue<'_>>) -> Result<String, String> {
 }
 
 /// Line and column of a byte, from 1.
-fn place(text: &str, at: usize) -> (usize, usize) {
+fn position(text: &str, at: usize) -> (usize, usize) {
     let before = &text[..text.floor_char_boundary(at)];
     let start = before.rfind('\n').map_or(0, |newline| newline + 1);
     (before.matches('\n').count() + 1, before[start..].chars().count() + 1)
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_come_with_their_places() {
+    fn keys_come_with_their_positions() {
         let text = "budget = \"2/s\"\n[guard]\nnetworks = [\"10.0.0.0/8\", \"::1/128\"]\n  hosts=[]\n";
         let found: Vec<_> = read(text).unwrap();
         let found: Vec<_> =

@@ -47,7 +47,7 @@ pub(crate) const KEYS: &[Key] = &[
     key!("listen", "where the API is served", listen, listen, shown),
     key!(
         "host_names",
-        "names under which the service may be asked, besides localhost and numeric addresses",
+        "names under which the service may be reached, besides localhost and numeric addresses",
         host_names,
         list(host),
         show_list
@@ -62,7 +62,7 @@ pub(crate) const KEYS: &[Key] = &[
     ),
     key!(
         "strategy",
-        "how looks are decided on: learned (by what each is worth now), cam (by a plan for every epoch), or round-robin to compare with",
+        "how probes are chosen: learned (by what each is worth now), cam (by a plan for every epoch), or round-robin to compare with",
         strategy,
         strategy,
         |strategy: &Strategy| show_strategy(*strategy)
@@ -70,14 +70,14 @@ pub(crate) const KEYS: &[Key] = &[
     key!("epoch", "how far ahead the strategy cam plans, 1s to 7d", epoch, epoch, show_time),
     key!(
         "shortest_gap",
-        "a source is never looked at again sooner, unless asked for",
+        "a source is never probed again sooner, unless requested",
         shortest_gap,
         duration,
         show_time
     ),
     key!(
         "longest_gap",
-        "a source is looked at least this often, however quiet",
+        "a source is probed at least this often, however quiet",
         longest_gap,
         duration,
         show_time
@@ -91,7 +91,7 @@ pub(crate) const KEYS: &[Key] = &[
     ),
     key!("chronon", "step of time in which decisions are made, 1ms to 1m", chronon, step, show_time),
     key!("user_agent", "how Dunlin introduces itself", user_agent, visible, Clone::clone),
-    key!("robots", "whether robots.txt is heeded", robots, robots, |robots: &Robots| (*robots
+    key!("robots", "whether robots.txt is obeyed", robots, robots, |robots: &Robots| (*robots
         == Robots::Heed)
         .to_string()),
     key!(
@@ -103,22 +103,22 @@ pub(crate) const KEYS: &[Key] = &[
     ),
     key!(
         "stop_within",
-        "how long stopping waits for looks under way; ten seconds later the service has ended, whatever happens",
+        "how long stopping waits for active probes; ten seconds later the service has ended in any case",
         stop_within,
         duration,
         show_time
     ),
-    key!("politeness.gap", "pause between two requests to one place", politeness.gap, duration, show_time),
+    key!("politeness.gap", "pause between two requests to one scope", politeness.gap, duration, show_time),
     key!(
         "politeness.concurrent",
-        "requests to one place at one time",
+        "requests to one scope at one time",
         politeness.concurrent,
         at_least_one,
         shown
     ),
     key!(
         "politeness.scope",
-        "what a place is: url, host or domain",
+        "what the gap and the number of requests are counted over: url, host or domain",
         politeness.scope,
         scope,
         |scope: &Scope| show_scope(*scope)
@@ -214,12 +214,12 @@ pub(crate) const KEYS: &[Key] = &[
     ),
     key!(
         "limits.recall",
-        "most memory for what is recalled of sources between two looks; what does not fit is read from the store",
+        "most memory for the cache of sources between two probes; what does not fit is read from the store",
         recall_bytes,
         |text| bytes(text).map(|bytes| bytes as usize),
         |bytes: &usize| show_bytes(*bytes as u64)
     ),
-    key!("limits.resolve", "longest look-up of a name", timeouts.resolve, patience, show_time),
+    key!("limits.resolve", "longest lookup of a name", timeouts.resolve, patience, show_time),
     key!("limits.connect", "longest wait for a connection", timeouts.connect, patience, show_time),
     key!("limits.handshake", "longest TLS handshake", timeouts.handshake, patience, show_time),
     key!(
@@ -233,7 +233,7 @@ pub(crate) const KEYS: &[Key] = &[
     key!("limits.total", "longest fetch, redirects included", timeouts.total, patience, show_time),
     key!(
         "limits.reading",
-        "longest reading of what one look brought; one that takes longer is abandoned, and its source refused",
+        "longest reading of what one probe fetched; a longer one is abandoned, and its source refused",
         reading,
         patience,
         show_time
@@ -261,7 +261,7 @@ pub(crate) const KEYS: &[Key] = &[
     ),
     key!(
         "retention.observations",
-        "how long it is kept what came of each probe; none for ever",
+        "how long observations, the outcomes of probes, are kept; none for ever",
         retention.observations,
         none_or(duration),
         show_keep
@@ -321,7 +321,7 @@ pub(crate) fn unknown(key: &str) -> String {
 /// Variables that are no settings.
 const OTHER_VARIABLES: [&str; 3] = ["DUNLIN_CONFIG", "DUNLIN_SERVER", "DUNLIN_TOKEN"];
 
-/// What to say of an environment variable that looks like one of ours and is none.
+/// The warning about an environment variable that looks like one of ours and is none.
 pub(crate) fn unknown_variable(name: &str) -> Option<String> {
     let is_ours = KEYS.iter().any(|key| variable(key.name) == name) || OTHER_VARIABLES.contains(&name);
     if is_ours || !name.starts_with("DUNLIN_") {

@@ -21,7 +21,7 @@ pub(super) fn parsed<T: FromStr>(expected: &'static str) -> impl Fn(&str) -> Res
 }
 
 pub(super) fn listen(text: &str) -> Result<SocketAddr, String> {
-    // Other names can point anywhere, also at two places at once.
+    // Other names can point anywhere, also at two addresses at once.
     let address = match text.strip_prefix("localhost:") {
         Some(port) => format!("127.0.0.1:{port}"),
         None => text.to_owned(),
@@ -67,7 +67,7 @@ pub(super) fn patience(text: &str) -> Result<Duration, String> {
     })
 }
 
-/// Shorter steps than a clock can tell apart, or longer ones than people wait for, decide nothing better.
+/// Steps that are shorter than a clock's resolution, or longer than people wait, improve no decision.
 pub(super) fn step(text: &str) -> Result<Duration, String> {
     duration(text).and_then(|time| {
         if (Duration::from_millis(1)..=Duration::from_mins(1)).contains(&time) {

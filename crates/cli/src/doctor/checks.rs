@@ -66,7 +66,7 @@ fn guard(config: &Config) -> Vec<Finding> {
     if let Some(wide) = config.networks.iter().find(|network| network.prefix_len() < 8) {
         findings.push(Finding::warn(
             "guard",
-            format!("{wide} lets whatever a page links to reach this machine's network"),
+            format!("{wide} lets every address that a page links to reach this machine's network"),
             "allow only the networks you watch, in guard.networks",
         ));
     } else {
@@ -79,7 +79,7 @@ fn guard(config: &Config) -> Vec<Finding> {
     if config.robots == Robots::Ignore {
         findings.push(Finding::warn(
             "robots",
-            "robots.txt is not heeded",
+            "robots.txt is ignored",
             "set robots = true, unless all sites are yours",
         ));
     }
@@ -89,7 +89,7 @@ fn guard(config: &Config) -> Vec<Finding> {
 fn directory(data: &Path) -> Vec<Finding> {
     if !data.exists() {
         let advice = "start the service once with `dunlin serve`, or correct --data";
-        return vec![Finding::fail("data", format!("{} is not there", data.display()), advice)];
+        return vec![Finding::fail("data", format!("{} does not exist", data.display()), advice)];
     }
     let mut findings = Vec::new();
     // A full disk lets a file be created, but not be filled.
@@ -121,7 +121,7 @@ fn disk(data: &Path) -> Finding {
     let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
     let free = text.lines().nth(1).and_then(|line| line.split_whitespace().nth(3)?.parse::<u64>().ok());
     match free.map(|kilobytes| kilobytes << 10) {
-        None => Finding::warn("disk", "free space is not known", "look with `df`"),
+        None => Finding::warn("disk", "free space is not known", "check with `df`"),
         Some(bytes) if bytes < LITTLE_SPACE => Finding::fail(
             "disk",
             format!("{} MiB free", bytes >> 20),
@@ -143,7 +143,7 @@ fn service(config: &Config) -> Finding {
                 Err(problem) => Finding::fail(
                     "service",
                     format!("process {pid} on {address}: {problem}"),
-                    "look at its log; restart it if it does not answer",
+                    "check its log; restart it if it does not answer",
                 ),
             }
         }
@@ -158,13 +158,13 @@ fn service(config: &Config) -> Finding {
     }
 }
 
-/// Under the limit of who runs this, which is mostly that of the service.
+/// Under the limit of the current user, which is usually that of the service.
 fn open_files(config: &Config) -> Finding {
     let mut config = config.clone();
     let limit = descriptors::raised();
     match descriptors::make_room(&mut config, limit) {
-        Some(told) => {
-            Finding::warn("open files", told, "raise the limit, as by `ulimit -n 4096` or LimitNOFILE=")
+        Some(warning) => {
+            Finding::warn("open files", warning, "raise the limit, as by `ulimit -n 4096` or LimitNOFILE=")
         }
         None => Finding::ok(
             "open files",
@@ -227,7 +227,7 @@ fn clock(store: &SqliteStore) -> Finding {
     if now.seconds() < TOO_EARLY {
         return Finding::fail("clock", format!("it is not {}", moments::rfc3339(now)), advice);
     }
-    let doubt = Ages::read(store).ok().and_then(|mut ages| ages.reckon(now, Duration::ZERO).doubt);
+    let doubt = Ages::read(store).ok().and_then(|mut ages| ages.believed_time(now, Duration::ZERO).doubt);
     if let Some(ahead) = doubt {
         let days = ahead.as_secs() / 86_400;
         return Finding::warn(
@@ -254,7 +254,7 @@ fn clock(store: &SqliteStore) -> Finding {
     }
 }
 
-/// Looks up the name of one source; without a source, no stranger is asked.
+/// Looks up the name of one source; without a source, no request is sent.
 fn names(sources: &[Source]) -> Finding {
     let name = sources.iter().find_map(|source| match Url::parse(&source.spec.url).ok()?.host()? {
         Host::Domain(name) => Some(name.to_owned()),

@@ -13,7 +13,7 @@ use quick_xml::events::{BytesStart, Event};
 
 use super::{List, Unreadable};
 
-/// Folders within folders; nobody has more, and a hostile file could.
+/// Folders within folders; only a hostile file has more.
 const MAX_DEPTH: usize = 64;
 
 /// Attributes that say what is watched, in small letters.
@@ -146,8 +146,8 @@ pub(crate) fn write<'a>(sources: impl Iterator<Item = (&'a str, &'a str, &'a [St
     );
     for (kind, url, tags) in sources {
         let url = escape(url);
-        let place = if kind == "feed" { "type=\"rss\" xmlUrl" } else { "type=\"link\" url" };
-        let _ = write!(text, "    <outline text=\"{url}\" {place}=\"{url}\"");
+        let attribute = if kind == "feed" { "type=\"rss\" xmlUrl" } else { "type=\"link\" url" };
+        let _ = write!(text, "    <outline text=\"{url}\" {attribute}=\"{url}\"");
         if !tags.is_empty() {
             let _ = write!(text, " category=\"{}\"", escape(tags.join(",")));
         }

@@ -5,7 +5,7 @@ use super::List;
 pub(super) fn read(text: &str) -> List {
     let mut list = List::default();
     for (index, line) in text.lines().enumerate() {
-        // A fragment is part of an address; a comment stands alone.
+        // A fragment is part of an address; a comment has a line of its own.
         let comment =
             line.starts_with('#').then_some(0).or_else(|| line.find(" #")).or_else(|| line.find("\t#"));
         let url = line[..comment.unwrap_or(line.len())].trim();
@@ -21,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn comments_and_bad_lines_are_told_apart() {
+    fn comments_and_bad_lines_are_distinguished() {
         let list =
             read("# mine\n\nhttps://a.example/#top\nHTTPS://B.example # news\nnonsense\nftp://c.example/\n");
         let found: Vec<_> = list.entries.iter().map(|entry| (entry.line, entry.url.as_str())).collect();

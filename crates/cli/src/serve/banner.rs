@@ -37,7 +37,7 @@ pub(super) async fn print(
     let data = data.display();
     let n_sources = if has_sources { n_sources.max(1) } else { 0 };
     if log_format == LogFormat::Json {
-        // Whoever reads the log as JSON can do nothing with other lines.
+        // A reader of the JSON log cannot parse other lines.
         tracing::info!(%address, %data, sources = n_sources, budget, "listening on http://{address}/api/v1/");
         return Ok(());
     }

@@ -37,7 +37,7 @@ const TAG: &str = "demo";
 /// Which of the made-up worlds.
 const SEED: u64 = 7;
 
-/// Settings that fit a web in which an hour takes a minute, where nobody has said otherwise.
+/// Settings that fit a web in which an hour takes a minute, where the user has not set others.
 pub(super) fn hasten(effective: &mut Effective) {
     let origins = effective.origins.clone();
     let is_free = |key: &str| !origins.contains_key(key);
@@ -166,7 +166,7 @@ async fn move_sources(store: Arc<dyn Store>, before: Option<u16>, port: u16) -> 
 }
 
 /// Writes changes to standard output as they are stored.
-pub(super) async fn tell(handle: Handle) -> Result<(), Failure> {
+pub(super) async fn print_changes(handle: Handle) -> Result<(), Failure> {
     let mut newest = handle.newest_cursor();
     let mut after = *newest.borrow_and_update();
     let paint = Paint::stdout();
@@ -183,9 +183,9 @@ fn tell_after(store: &dyn Store, after: Cursor, paint: Paint) -> Result<Cursor, 
     let page = store.changes(&ChangeQuery { after, source: None, limit: 100 })?;
     let last = page.last().map_or(after, |change| change.cursor);
     for change in page {
-        let told = serde_json::from_value(offline::change(change));
-        let told: ChangeRecord = told.map_err(std::io::Error::from)?;
-        print_line(&tail::line(&told, paint))?;
+        let record = serde_json::from_value(offline::change(change));
+        let record: ChangeRecord = record.map_err(std::io::Error::from)?;
+        print_line(&tail::line(&record, paint))?;
     }
     Ok(last)
 }

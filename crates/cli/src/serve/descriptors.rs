@@ -3,10 +3,10 @@
 
 use crate::config::Config;
 
-/// What the service has open besides connections: the database and its readers, the log, timers, look-ups of names.
+/// What the service has open besides connections: the database and its readers, the log, timers, name lookups.
 const BASE: usize = 40;
 
-/// Of what is left, so many parts of ten are for clients of the API.
+/// Of what is left, how many tenths are for clients of the API.
 const FOR_CLIENTS: usize = 4;
 
 /// Connections of the API that are kept for health, besides its others.
@@ -21,7 +21,7 @@ pub(crate) struct Fit {
     pub(crate) connections: usize,
 }
 
-/// Raises the limit as far as this user may, and gives it; `None` where there is none.
+/// Raises the limit as far as this user may, and returns it; `None` where there is none.
 #[cfg(unix)]
 pub(crate) fn raised() -> Option<usize> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -51,7 +51,7 @@ pub(crate) fn fit(limit: Option<usize>, wanted: Fit) -> Fit {
     Fit { in_flight, connections }
 }
 
-/// Lowers what does not fit, and gives what to tell about it.
+/// Lowers what does not fit, and returns the warning about it.
 pub(crate) fn make_room(config: &mut Config, limit: Option<usize>) -> Option<String> {
     let wanted = Fit { in_flight: config.in_flight, connections: config.connections };
     let fitting = fit(limit, wanted);
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_lowered_is_told() {
+    fn lowered_limits_are_reported() {
         let mut config = Config::default();
         assert_eq!(make_room(&mut config, None), None);
         let told = make_room(&mut config, Some(100)).unwrap();

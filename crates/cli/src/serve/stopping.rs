@@ -1,7 +1,7 @@
 //! When to stop: at the first Ctrl-C, termination or closed terminal in an orderly way, at the second at once. An orderly way
 //! that takes too long ends all the same.
 //!
-//! Invariant: this has a thread and a runtime of its own, so that it works whatever keeps the service's threads busy.
+//! Invariant: this has a thread and a runtime of its own, so that it works when the service's threads are busy.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::failure::Failure;
 /// How long requests to the API may take once the engine has stopped.
 pub(crate) const FOR_REQUESTS: Duration = Duration::from_secs(5);
 
-/// How long after `stop_within` the service has ended, whatever happens: time for the last writes and for requests.
+/// How long after `stop_within` the service has ended in any case: time for the last writes and for requests.
 const MARGIN: Duration = Duration::from_secs(10);
 
 /// The exit code of a program that Ctrl-C ended.
@@ -36,7 +36,7 @@ impl Stop {
         let hearing = move || {
             let Some(code) = hear(&begun, ask, limit) else { return };
             if let Some(directory) = temporary {
-                // Nothing can be done about what stays, and nobody is left to be told.
+                // Nothing can be done about files that stay.
                 let _ = std::fs::remove_dir_all(directory);
             }
             std::process::exit(code)
@@ -74,7 +74,7 @@ fn hear(
         let _ = begun.send(heard);
         let mut signals = signals?;
         signals.next().await;
-        // Whoever waits may be gone already, and then there is nothing left to ask.
+        // The receiver may be gone already, and then there is nothing left to stop.
         let _ = ask.send(());
         if tokio::time::timeout(limit, signals.next()).await.is_ok() {
             return Some(INTERRUPTED);

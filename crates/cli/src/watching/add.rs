@@ -5,7 +5,7 @@ use std::fmt;
 use clap::Args;
 use dunlin_sched::value::{Life, Urgency};
 
-use crate::backend::records::{SourceWish, WishedHeaders};
+use crate::backend::records::{SecretHeaders, SourceFields};
 use crate::backend::{Access, ReachArgs, SourceFilter};
 use crate::config::units::duration;
 use crate::failure::Failure;
@@ -14,7 +14,7 @@ use crate::output::{print_json, print_line};
 
 /// How a source is to be read and what it is worth.
 #[derive(Debug, Args)]
-pub(crate) struct WishArgs {
+pub(crate) struct SourceArgs {
     /// What it is: page, feed, json, text or auto
     #[arg(long, value_parser = ["page", "feed", "json", "text", "auto"])]
     kind: Option<String>,
@@ -30,16 +30,16 @@ pub(crate) struct WishArgs {
     /// Leave out text that this regular expression matches; may be given several times; '' for nothing
     #[arg(long, value_name = "REGEX")]
     ignore_pattern: Vec<String>,
-    /// What to do about parts that are another thing at every look: learn keeps them quiet, tell takes nothing for noise
+    /// What to do about parts that differ at every probe: learn suppresses them, tell reports them
     #[arg(long, value_name = "RULE", value_parser = ["learn", "tell"])]
     flicker: Option<String>,
     /// Send this along, to the host of the address only; may be given several times; '' for none. Never shown again
     #[arg(long, value_name = "NAME: VALUE", value_parser = header)]
     header: Vec<Header>,
-    /// Never look again sooner: 30s, 5m, 6h; none for the service's own setting
+    /// Never probe again sooner: 30s, 5m, 6h; none for the service's own setting
     #[arg(long, value_name = "DURATION", value_parser = gap)]
     shortest_gap: Option<Gap>,
-    /// Look at least this often: 30s, 5m, 6h; none for the service's own setting
+    /// Probe at least this often: 30s, 5m, 6h; none for the service's own setting
     #[arg(long, value_name = "DURATION", value_parser = gap)]
     longest_gap: Option<Gap>,
     /// What it is worth against others
@@ -56,15 +56,15 @@ pub(crate) struct WishArgs {
     tag: Vec<String>,
 }
 
-impl WishArgs {
-    pub(crate) fn wish(&self) -> SourceWish {
+impl SourceArgs {
+    pub(crate) fn fields(&self) -> SourceFields {
         let some = |values: &[String]| (!values.is_empty()).then(|| values.to_vec());
         let written = |values: &[String]| {
             some(values).map(|values| values.into_iter().filter(|value| !value.is_empty()).collect())
         };
         let or_cleared = |value: &String| Some(value.clone()).filter(|value| !value.is_empty());
         let headers = self.header.iter().filter_map(|header| header.0.clone());
-        SourceWish {
+        SourceFields {
             url: None,
             kind: self.kind.clone(),
             selector: self.selector.as_ref().map(or_cleared),
@@ -72,7 +72,7 @@ impl WishArgs {
             ignore_selectors: written(&self.ignore),
             ignore_patterns: written(&self.ignore_pattern),
             flicker: self.flicker.clone(),
-            headers: (!self.header.is_empty()).then(|| WishedHeaders(headers.collect())),
+            headers: (!self.header.is_empty()).then(|| SecretHeaders(headers.collect())),
             shortest_gap: self.shortest_gap.map(|gap| gap.0),
             longest_gap: self.longest_gap.map(|gap| gap.0),
             weight: self.weight,
@@ -89,7 +89,7 @@ pub(crate) struct Add {
     /// The address, with http:// or https://
     url: String,
     #[command(flatten)]
-    wish: WishArgs,
+    fields: SourceArgs,
     #[command(flatten)]
     reach: ReachArgs,
     /// Print one JSON object
@@ -102,8 +102,8 @@ impl Add {
         let url = lists::checked(&self.url).map_err(Failure::Input)?;
         let backend = self.reach.open(Access::Write)?;
         let there = backend.sources(&SourceFilter { url: Some(url.clone()), tag: None })?;
-        let wish = SourceWish { url: Some(url), ..self.wish.wish() };
-        let source = backend.add(&self.reach.with_defaults(wish)?)?;
+        let fields = SourceFields { url: Some(url), ..self.fields.fields() };
+        let source = backend.add(&self.reach.with_defaults(fields)?)?;
         if self.json {
             return print_json(&source);
         }

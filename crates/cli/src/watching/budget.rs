@@ -105,7 +105,7 @@ impl Budget {
             vec![name, host.sources.to_string(), host.hour.to_string(), host.day.to_string(), when]
         });
         print_line("")?;
-        print_table(&["place", "sources", "last hour", "last day", "may be asked"], rows.collect())?;
+        print_table(&["scope", "sources", "last hour", "last day", "next request"], rows.collect())?;
         if n_more > 0 {
             crate::note(&format!("and {n_more} more (`--json` has them)"));
         }
@@ -113,7 +113,7 @@ impl Budget {
     }
 }
 
-/// Addresses of places that are one address each, which are told by a fingerprint.
+/// Addresses of scopes of one URL each, which are named by a fingerprint.
 fn names(backend: &dyn Backend, hosts: &[HostRecord]) -> Result<BTreeMap<String, String>, Failure> {
     if !hosts.iter().any(|host| host.host.starts_with("url ")) {
         return Ok(BTreeMap::new());

@@ -10,7 +10,7 @@ use crate::moments;
 use crate::output::{print_json, print_table_left};
 use crate::terminal::one_line;
 
-/// How many are listed where nobody says how many.
+/// How many are listed by default.
 const USUAL_LIMIT: u32 = 100;
 
 #[derive(Debug, Args)]

@@ -38,11 +38,11 @@ pub(crate) struct Diff {
 struct Report<'r> {
     version: i64,
     against: Option<i64>,
-    pieces: Vec<Told<'r>>,
+    pieces: Vec<DiffPiece<'r>>,
 }
 
 #[derive(Debug, Serialize)]
-struct Told<'r> {
+struct DiffPiece<'r> {
     op: &'static str,
     text: &'r str,
 }
@@ -75,7 +75,7 @@ impl Diff {
         let new = text(&*backend, &source, &version)?;
         let pieces = words(&old, &new, &Work::default());
         if self.json {
-            let pieces = pieces.iter().map(|piece| Told { op: operation(*piece), text: piece.text() });
+            let pieces = pieces.iter().map(|piece| DiffPiece { op: operation(*piece), text: piece.text() });
             let against = before.map(|before| before.id);
             return print_json(&Report { version: version.id, against, pieces: pieces.collect() });
         }

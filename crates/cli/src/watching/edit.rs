@@ -2,8 +2,8 @@
 
 use clap::Args;
 
-use super::add::WishArgs;
-use crate::backend::records::SourceWish;
+use super::add::SourceArgs;
+use crate::backend::records::SourceFields;
 use crate::backend::{Access, ReachArgs, find_source};
 use crate::failure::Failure;
 use crate::lists;
@@ -17,7 +17,7 @@ pub(crate) struct Edit {
     #[arg(long)]
     url: Option<String>,
     #[command(flatten)]
-    wish: WishArgs,
+    fields: SourceArgs,
     #[command(flatten)]
     reach: ReachArgs,
     /// Print one JSON object
@@ -28,15 +28,15 @@ pub(crate) struct Edit {
 impl Edit {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         let url = self.url.as_deref().map(lists::checked).transpose().map_err(Failure::Input)?;
-        let wish = SourceWish { url, ..self.wish.wish() };
-        if wish.is_empty() {
+        let fields = SourceFields { url, ..self.fields.fields() };
+        if fields.is_empty() {
             return Err(Failure::input(
                 "nothing to change (give --weight, --tag, --selector or another flag)",
             ));
         }
         let backend = self.reach.open(Access::Write)?;
         let source = find_source(&*backend, &self.source)?;
-        let source = backend.edit(source.id, &wish)?;
+        let source = backend.edit(source.id, &fields)?;
         if self.json {
             return print_json(&source);
         }
@@ -56,7 +56,7 @@ pub(crate) struct Several {
 
 /// What is done to each of them.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Deed {
+pub(crate) enum Action {
     Pause,
     Resume,
     Remove,
@@ -64,21 +64,21 @@ pub(crate) enum Deed {
 }
 
 impl Several {
-    pub(crate) fn run(&self, deed: Deed) -> Result<(), Failure> {
+    pub(crate) fn run(&self, action: Action) -> Result<(), Failure> {
         let backend = self.reach.open(Access::Write)?;
         // All are found before the first is touched: a slip in the last must not leave half of them done.
         let found: Result<Vec<_>, _> =
             self.sources.iter().map(|source| find_source(&*backend, source)).collect();
         for source in found? {
-            let paused = |paused| SourceWish { paused: Some(paused), ..SourceWish::default() };
-            let done = match deed {
-                Deed::Pause => backend.edit(source.id, &paused(true)).map(|_| "paused")?,
-                Deed::Resume => backend.edit(source.id, &paused(false)).map(|_| "resumed")?,
-                Deed::Remove => {
+            let paused = |paused| SourceFields { paused: Some(paused), ..SourceFields::default() };
+            let done = match action {
+                Action::Pause => backend.edit(source.id, &paused(true)).map(|_| "paused")?,
+                Action::Resume => backend.edit(source.id, &paused(false)).map(|_| "resumed")?,
+                Action::Remove => {
                     backend.remove(source.id).map(|()| "removed, with everything captured from it")?
                 }
-                Deed::Probe => {
-                    backend.probe(source.id).map(|()| "will be looked at as soon as its host allows")?
+                Action::Probe => {
+                    backend.probe(source.id).map(|()| "will be probed as soon as its host allows")?
                 }
             };
             print_line(&format!("source {}: {done}", source.id))?;

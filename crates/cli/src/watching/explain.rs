@@ -1,4 +1,4 @@
-//! `dunlin explain`: what is expected of a source, when it is looked at next, and why then.
+//! `dunlin explain`: what is expected of a source, when it is probed next, and why then.
 
 use std::fmt::Write as _;
 
@@ -48,7 +48,7 @@ fn in_words(source: &SourceRecord, explained: &Value) -> String {
     if !source.state.reason.is_empty() {
         let _ = write!(text, ": {}", harmless(&source.state.reason));
     }
-    let _ = write!(text, "\n  last look   {}\n", when(&explained["last_look"]).unwrap_or("never".to_owned()));
+    let _ = write!(text, "\n  last probe  {}\n", when(&explained["last_look"]).unwrap_or("never".to_owned()));
     let next = match explained["standing"].as_str() {
         Some("paused") => "none while it is paused (`dunlin resume` it)".to_owned(),
         Some("under_way") => "under way".to_owned(),
@@ -72,18 +72,18 @@ fn in_words(source: &SourceRecord, explained: &Value) -> String {
             if because.is_empty() { time } else { format!("{time}: {because}") }
         }
     };
-    let _ = writeln!(text, "  next look   {next}");
+    let _ = writeln!(text, "  next probe  {next}");
     if let Some(until) = when(&explained["not_before"]) {
         let _ = writeln!(text, "  pause       after a failure, ends {until}");
     }
     if let Some(until) = when(&explained["hold"]["until"]) {
         let reason = harmless(explained["hold"]["reason"].as_str().unwrap_or_default());
-        let _ = writeln!(text, "  host        not to be asked, ends {until}: {reason}");
+        let _ = writeln!(text, "  host        no request now, ends {until}: {reason}");
     }
     let _ = match explained["value"].as_f64() {
         Some(value) => writeln!(
             text,
-            "  worth       {value:.4} now; a look has to be worth {:.4}",
+            "  worth       {value:.4} now; a probe has to be worth {:.4}",
             number(&explained["price"])
         ),
         None => writeln!(text, "  worth       not seen yet: in turn with those that are worth most"),
@@ -96,7 +96,7 @@ fn in_words(source: &SourceRecord, explained: &Value) -> String {
     );
     let _ = match forecast["chance"].as_f64() {
         Some(chance) => {
-            writeln!(text, "; {:.0} % that it has changed since the last look", 100.0 * chance)
+            writeln!(text, "; {:.0} % that it has changed since the last probe", 100.0 * chance)
         }
         None => writeln!(text),
     };

@@ -13,7 +13,7 @@ use crate::lists::write_opml;
 use crate::moments;
 use crate::output::json_line;
 
-/// Changes asked for at a time.
+/// Changes requested at a time.
 const PAGE: u32 = 10_000;
 
 #[derive(Debug, Args)]
@@ -91,7 +91,7 @@ fn write(backend: &dyn Backend, what: What, out: &mut dyn Write) -> Result<(), S
     }
 }
 
-/// Removals are left out: what went is no update that a look could have caught.
+/// Removals are left out: they are no updates that a probe could have captured.
 fn trace(backend: &dyn Backend) -> Result<BTreeSet<(i64, i64)>, Stopped> {
     let mut rows = BTreeSet::new();
     each_change(backend, |change| {

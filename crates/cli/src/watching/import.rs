@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Serialize;
 
-use super::add::WishArgs;
-use crate::backend::records::SourceWish;
+use super::add::SourceArgs;
+use crate::backend::records::SourceFields;
 use crate::backend::{Access, Backend, ReachArgs, SourceFilter};
 use crate::failure::Failure;
 use crate::lists::{List, MAX_BYTES};
@@ -26,7 +26,7 @@ pub(crate) struct Import {
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
-    wish: WishArgs,
+    fields: SourceArgs,
     #[command(flatten)]
     reach: ReachArgs,
     /// Print one JSON object
@@ -91,19 +91,19 @@ impl Import {
     fn add_all(&self, backend: Option<&dyn Backend>, list: List, report: &mut Report) -> Result<(), Failure> {
         let there = backend.map(|backend| backend.sources(&SourceFilter::default())).transpose()?;
         let mut known: BTreeSet<String> = there.into_iter().flatten().map(|source| source.url).collect();
-        let given = self.reach.with_defaults(self.wish.wish())?;
+        let given = self.reach.with_defaults(self.fields.fields())?;
         let judge = self.reach.judge()?;
-        let mut add = |batch: &mut Vec<(usize, SourceWish)>, known: &mut BTreeSet<String>| {
-            let (lines, wishes): (Vec<usize>, Vec<SourceWish>) = batch.drain(..).unzip();
+        let mut add = |batch: &mut Vec<(usize, SourceFields)>, known: &mut BTreeSet<String>| {
+            let (lines, all_fields): (Vec<usize>, Vec<SourceFields>) = batch.drain(..).unzip();
             let results = match backend {
-                Some(backend) if !self.dry_run && !wishes.is_empty() => backend.add_many(&wishes)?,
-                _ => wishes.iter().map(&judge).collect(),
+                Some(backend) if !self.dry_run && !all_fields.is_empty() => backend.add_many(&all_fields)?,
+                _ => all_fields.iter().map(&judge).collect(),
             };
-            for ((line, wish), result) in lines.into_iter().zip(wishes).zip(results) {
+            for ((line, fields), result) in lines.into_iter().zip(all_fields).zip(results) {
                 match result {
                     Ok(()) => {
                         report.added += 1;
-                        known.extend(wish.url);
+                        known.extend(fields.url);
                     }
                     Err(Failure::Input(problem)) => report.bad.push(Bad { line, problem }),
                     Err(other) => return Err(other),
@@ -113,11 +113,11 @@ impl Import {
         };
         let bar = progress(list.entries.len() as u64, "adding");
         let mut duplicates = 0;
-        let mut batch: Vec<(usize, SourceWish)> = Vec::new();
+        let mut batch: Vec<(usize, SourceFields)> = Vec::new();
         for entry in list.entries {
             bar.inc(1);
             // What came of the same address before has to be known first: only one that was added is a duplicate.
-            let is_waiting = |(_, wish): &(usize, SourceWish)| wish.url.as_ref() == Some(&entry.url);
+            let is_waiting = |(_, fields): &(usize, SourceFields)| fields.url.as_ref() == Some(&entry.url);
             if batch.len() == BATCH || batch.iter().any(is_waiting) {
                 add(&mut batch, &mut known)?;
             }
@@ -127,13 +127,13 @@ impl Import {
             }
             let mut tags = given.tags.clone().unwrap_or_default();
             tags.extend(entry.tags);
-            let wish = SourceWish {
+            let fields = SourceFields {
                 url: Some(entry.url),
                 kind: given.kind.clone().or(entry.kind.map(str::to_owned)),
                 tags: (!tags.is_empty()).then_some(tags),
                 ..given.clone()
             };
-            batch.push((entry.line, wish));
+            batch.push((entry.line, fields));
         }
         add(&mut batch, &mut known)?;
         report.duplicates = duplicates;

@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::moments;
 use crate::output::{print_json, print_line, print_table_left};
 
-/// How many decisions are listed where nobody says how many.
+/// How many decisions are listed by default.
 const USUAL_LIMIT: u32 = 100;
 
 #[derive(Debug, Args)]
@@ -91,7 +91,8 @@ pub(crate) struct Replay {
 #[derive(Debug, Serialize)]
 struct Replayed {
     runs: u64,
-    looks: u64,
+    #[serde(rename = "looks")]
+    probes: u64,
     passed_over: u64,
     same: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -117,15 +118,15 @@ impl Replayed {
     fn in_words(&self) -> String {
         let passed_over = match self.passed_over {
             0 => String::new(),
-            n => format!("; {n} looks were passed over, since the beginning of their run is no longer kept"),
+            n => format!("; {n} probes were passed over, since the beginning of their run is no longer kept"),
         };
-        format!("{} looks in {} runs of the service were chosen again{passed_over}", self.looks, self.runs)
+        format!("{} probes in {} runs of the service were chosen again{passed_over}", self.probes, self.runs)
     }
 
     /// What is wrong, if anything is: another choice, or nothing that could be tried.
     fn objection(&self) -> Option<String> {
         let nothing = || {
-            let reason = "none of the recorded looks could be tried: the beginning of their run is no longer kept \
+            let reason = "none of the recorded probes could be tried: the beginning of their run is no longer kept \
                           (restart the service to begin a new one)";
             (self.runs == 0 && self.passed_over > 0).then(|| reason.to_owned())
         };
@@ -133,14 +134,14 @@ impl Replayed {
     }
 }
 
-/// What comes of feeding the journal to a new watch.
+/// The result of feeding the journal to a new watch.
 fn replayed(store: &dyn Store) -> Result<Replayed, Failure> {
-    let mut unread = None;
-    // Chosen and given back, since the host could not be asked after all.
+    let mut failure = None;
+    // Chosen and returned, since the host had to wait after all.
     let mut n_returned = 0;
     let mut has_begun = false;
     let entries = journal::read(store, None).map_while(|entry| {
-        let entry = entry.map_err(|error| unread = Some(error)).ok()?;
+        let entry = entry.map_err(|error| failure = Some(error)).ok()?;
         has_begun |= matches!(entry, Entry::Began(_));
         let is_returned =
             matches!(entry, Entry::Told { input: Input::Returned { .. } | Input::PutOff { .. }, .. });
@@ -148,19 +149,19 @@ fn replayed(store: &dyn Store) -> Result<Replayed, Failure> {
         Some(entry)
     });
     let outcome = replay(entries);
-    if let Some(error) = unread {
+    if let Some(error) = failure {
         return Err(error.into());
     }
     Ok(match outcome {
         Ok(done) => {
-            let looks = done.looks.saturating_sub(n_returned);
+            let probes = done.looks.saturating_sub(n_returned);
             let passed_over = done.passed_over;
-            Replayed { runs: done.starts, looks, passed_over, same: true, difference: None }
+            Replayed { runs: done.starts, probes, passed_over, same: true, difference: None }
         }
         Err(diverged) => {
             let difference = format!("at {}: {diverged}", moments::rfc3339(diverged.at));
-            let looks = diverged.looks;
-            Replayed { runs: 0, looks, passed_over: 0, same: false, difference: Some(difference) }
+            let probes = diverged.looks;
+            Replayed { runs: 0, probes, passed_over: 0, same: false, difference: Some(difference) }
         }
     })
 }

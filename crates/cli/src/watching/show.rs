@@ -1,4 +1,4 @@
-//! `dunlin show`: what a source said, in one version or the newest.
+//! `dunlin show`: the content of a source, in one version or the newest.
 
 use std::io::IsTerminal as _;
 

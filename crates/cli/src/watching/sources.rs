@@ -1,4 +1,4 @@
-//! `dunlin sources`: what is watched, and how it fares.
+//! `dunlin sources`: what is watched, and its health.
 
 use clap::Args;
 use serde::Serialize;
@@ -11,7 +11,7 @@ use crate::moments;
 use crate::output::{print_json, print_table_left};
 use crate::terminal::one_line;
 
-/// Up to this many sources, the table also tells when each was last and will next be looked at.
+/// Up to this many sources, the table also shows when each was last and will next be probed.
 const MOST_EXPLAINED: usize = 500;
 
 #[derive(Debug, Args)]
@@ -49,19 +49,19 @@ impl Sources {
         let is_short = sources.len() <= MOST_EXPLAINED;
         let mut header = vec!["id", "state", "kind", "url"];
         if is_short {
-            header.extend(["looked", "next look", "changes/day"]);
+            header.extend(["last probe", "next probe", "changes/day"]);
         }
         let rows = sources.iter().map(|source| {
             let mut row = row(source);
             if is_short {
-                row.extend(looks(&*backend, source));
+                row.extend(probes(&*backend, source));
             }
             row
         });
         print_table_left(&header, rows.collect())?;
         if !is_short {
             crate::note(&format!(
-                "looks and changes are shown for up to {MOST_EXPLAINED} sources (narrow the list with --tag or --state, or `dunlin explain` one)"
+                "probes and changes are shown for up to {MOST_EXPLAINED} sources (narrow the list with --tag or --state, or `dunlin explain` one)"
             ));
         }
         backend.liveness().mention();
@@ -93,8 +93,8 @@ fn row(source: &SourceRecord) -> Vec<String> {
     vec![source.id.to_string(), state, source.kind.clone(), one_line(&source.shown_url(), 70)]
 }
 
-/// The last look, the next one and how often it is expected to change; dashes where that is not known.
-fn looks(backend: &dyn Backend, source: &SourceRecord) -> [String; 3] {
+/// The last probe, the next one and how often it is expected to change; dashes where that is not known.
+fn probes(backend: &dyn Backend, source: &SourceRecord) -> [String; 3] {
     let Ok(explained) = backend.explain(source.id) else { return ["-", "-", "-"].map(str::to_owned) };
     let now = moments::now();
     let when = |name: &str| {

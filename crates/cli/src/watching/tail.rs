@@ -33,17 +33,17 @@ impl Tail {
         let source = self.source.as_deref().map(|source| find_source(&*backend, source)).transpose()?;
         backend.liveness().mention();
         let paint = Paint::stdout();
-        let mut told = 0;
-        let mut tell = |change: &ChangeRecord| {
+        let mut n_changes = 0;
+        let mut sink = |change: &ChangeRecord| {
             if self.json {
                 print_line(&json_line(change)?)?;
             } else {
                 print_line(&line(change, paint))?;
             }
-            told += 1;
-            if self.count.is_some_and(|count| told >= count) { Err(Failure::Enough) } else { Ok(()) }
+            n_changes += 1;
+            if self.count.is_some_and(|count| n_changes >= count) { Err(Failure::Enough) } else { Ok(()) }
         };
-        match backend.follow(self.after, source.map(|source| source.id), &mut tell) {
+        match backend.follow(self.after, source.map(|source| source.id), &mut sink) {
             Err(Failure::Enough) => Ok(()),
             ended => ended,
         }

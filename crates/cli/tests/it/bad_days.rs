@@ -32,7 +32,7 @@ const FIRST_BACKOFF: f64 = 1.0;
 enum Fate {
     /// It is watched as others are, though there may be something to say about it.
     Well,
-    /// It is tried again, ever less often; the reason has these words.
+    /// It is tried again, less and less often; the reason contains this.
     Failing(&'static str),
     /// It is left alone until someone acts.
     Refused(&'static str),
@@ -112,7 +112,7 @@ fn every_bad_day_has_a_state_with_a_reason_and_no_hot_loop() {
     let begun = web.now();
     let mut service = Service::start(&data);
 
-    // Those that are well are captured whatever happens to the others.
+    // Healthy ones are captured regardless of the others.
     let well = &trace.sources[DAYS.len()..];
     let is_well = |url: &str| well.iter().any(|id| url.ends_with(id.as_str()));
     let events = service.stream(0).filter(|event| is_well(event.change["url"].as_str().unwrap()));
@@ -167,21 +167,21 @@ fn every_bad_day_has_a_state_with_a_reason_and_no_hot_loop() {
     let n_connections = tls.n_connections.load(Ordering::Relaxed);
     assert!((1..=most).contains(&n_connections), "{n_connections} handshakes in {passed} s");
     assert!(service.is_alive());
-    let (status, said) = service.interrupt();
-    assert_eq!(status, Some(0), "{said}");
+    let (status, messages) = service.interrupt();
+    assert_eq!(status, Some(0), "{messages}");
 }
 
 /// The list and the explanation both say what is wrong.
 fn shows(source: &Value, explained: &str, health: &str, reason: &str) {
     let state = &source["state"];
     assert_eq!(state["health"], health, "{source}");
-    let told = state["reason"].as_str().unwrap();
-    assert!(!told.is_empty() && told.contains(reason), "expected `{reason}`: {source}");
+    let reported = state["reason"].as_str().unwrap();
+    assert!(!reported.is_empty() && reported.contains(reason), "expected `{reason}`: {source}");
     let line = format!("state       {health}: ");
     assert!(explained.contains(&line) && explained.contains(reason), "{explained}");
 }
 
-/// A web server whose certificate nobody has signed.
+/// A web server with a self-signed certificate.
 struct SelfSigned {
     port: u16,
     n_connections: Arc<AtomicUsize>,
@@ -216,7 +216,7 @@ impl SelfSigned {
 
 /// A full disk: files may not grow beyond a limit, and writing more fails as it would on a disk without room.
 #[test]
-fn a_full_disk_stops_the_looks_but_not_the_service_and_loses_nothing() {
+fn a_full_disk_stops_probes_but_not_the_service_and_loses_nothing() {
     let trace = regular_trace("page", &[20; 20], 3_600);
     let speed = Speed::new(100.0).unwrap();
     let web = Web::start(Plan { speed, repeat: Repeat::Always, ..Plan::of(trace.clone()) });
@@ -225,7 +225,7 @@ fn a_full_disk_stops_the_looks_but_not_the_service_and_loses_nothing() {
     let data = watching(&desk, "data", SETTINGS, &urls);
 
     let mut service = Service::spawn(confined(&data), &data);
-    let told: Vec<_> = service.stream(0).take(20).collect();
+    let reported: Vec<_> = service.stream(0).take(20).collect();
     service.until("the store is known to be full", |service| {
         let (status, body) = service.ask("GET", "/readyz");
         (status == 503 && body.contains("the store cannot be written")).then_some(())
@@ -238,18 +238,18 @@ fn a_full_disk_stops_the_looks_but_not_the_service_and_loses_nothing() {
     });
     // Those that were under way may still arrive, and nothing after them.
     assert!(web.bed.log().len() <= n_requests + 64, "it goes on asking, for nothing");
-    // What was under way and not told is lost, and it says so.
-    let (status, said) = service.interrupt();
-    assert_eq!(status, Some(3), "{said}");
+    // What was in progress and not announced is lost, and it says so.
+    let (status, messages) = service.interrupt();
+    assert_eq!(status, Some(3), "{messages}");
 
     // With room again, all is as it was.
     let service = Service::start(&data);
-    let last = told.last().unwrap().cursor;
+    let last = reported.last().unwrap().cursor;
     let more: Vec<_> = service.stream(last).take(20).collect();
     assert_eq!(more.first().unwrap().cursor, last + 1);
     assert_eq!(service.interrupt().0, Some(0));
     let kept = Kept::read(&data);
-    for (event, change) in told.iter().chain(&more).zip(&kept.changes) {
+    for (event, change) in reported.iter().chain(&more).zip(&kept.changes) {
         assert_eq!(
             (event.cursor, &event.change["summary"]),
             (change.cursor.0, &Value::from(change.found.summary.as_str()))

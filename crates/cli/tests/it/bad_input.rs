@@ -93,7 +93,7 @@ fn a_line_without_end() {
         .unwrap();
     let mut pipe = child.stdin.take().unwrap();
     let chunk = vec![b'x'; 1 << 20];
-    // 10 GB if nobody stops us; the write fails as soon as the reader has given up.
+    // 10 GB unless it is stopped; the write fails as soon as the reader has given up.
     let written = (0..10_000).take_while(|_| pipe.write_all(&chunk).is_ok()).count();
     drop(pipe);
     let done = Done::of(child.wait_with_output().unwrap());
@@ -126,7 +126,7 @@ fn flags_that_make_no_sense() {
     refused(&desk(), &format!("{TRACE} --fpn 0.2"), "add --knowledge noisy");
     refused(&desk(), &format!("{TRACE} --probabilities pi.csv"), "add --knowledge file");
     refused(&desk(), &format!("{TRACE} --knowledge noisy --sigma -1"), "sigma -1 (expected");
-    refused(&desk(), &format!("{} --costs -", TRACE.replace("in.csv", "-")), "asked for twice");
+    refused(&desk(), &format!("{} --costs -", TRACE.replace("in.csv", "-")), "given twice");
     let ages = Desk::new().with("in.csv", "source,time\na,0\na,9000000000000\n");
     refused(&ages, &TRACE.replace("--chronons 100", ""), "try a longer --chronon");
 }
@@ -139,7 +139,7 @@ fn a_disk_that_cannot_be_written_is_the_environments_fault() {
     assert!(done.stderr.contains("no/such/folder/out.csv"), "{}", done.stderr);
 }
 
-/// What stands behind a device may be somebody's log.
+/// A device may lead to an existing log.
 #[test]
 fn a_device_is_written_to_and_never_replaced() {
     let desk = Desk::new().with("in.csv", GOOD_INTERVALS).with("log.txt", "precious\n");

@@ -1,4 +1,4 @@
-//! Settings from four places, and every kind of mistake in them.
+//! Settings from four sources, and every kind of mistake in them.
 
 use std::process::Stdio;
 
@@ -13,7 +13,7 @@ fn origin_of(report: &serde_json::Value, key: &str) -> (String, String) {
 }
 
 #[test]
-fn the_nearest_place_wins() {
+fn the_nearest_source_of_a_setting_wins() {
     let desk = Desk::new();
     std::fs::create_dir(desk.path("data")).unwrap();
     let file = "budget = \"2/s\"\nlisten = \"127.0.0.1:9\"\n[politeness]\ngap = \"7s\"\n";
@@ -33,7 +33,7 @@ fn the_nearest_place_wins() {
 }
 
 #[test]
-fn mistakes_are_located_and_all_of_them_told() {
+fn mistakes_are_located_and_all_of_them_reported() {
     let table = [
         ("bugdet = \"2/s\"\n", "c.toml:1:1: unknown key `bugdet` (did you mean `budget`?)"),
         (
@@ -85,7 +85,7 @@ fn flags_and_the_environment_are_checked_too() {
 }
 
 #[test]
-fn a_pace_is_told_in_the_unit_in_which_it_was_given() {
+fn a_pace_is_shown_in_the_unit_in_which_it_was_given() {
     let desk = Desk::new();
     let toml = "budget = \"120/min\"\nhost_budget = \"3600/h\"\nassumed_rate = \"0.5/s\"\n";
     std::fs::create_dir(desk.path("data")).unwrap();
@@ -129,15 +129,19 @@ fn a_stored_budget_is_no_secret() {
         running.signal("INT");
         running.end().1
     };
-    let told = end(serve(""));
-    assert!(told.contains("the budget is 3/h") && told.contains("dunlin.toml:1"), "{told}");
+    let reported = end(serve(""));
+    assert!(reported.contains("the budget is 3/h") && reported.contains("dunlin.toml:1"), "{reported}");
     let running = serve("");
     assert!(desk.run("budget reset --data data").stdout.contains("7/min"));
     assert_eq!(desk.run("budget set 3/h --data data").code, 0);
     end(running);
 
     let running = serve("--budget 5/min");
-    assert!(running.said().contains("--budget 5/min replaces the budget of 3/h"), "{}", running.said());
+    assert!(
+        running.messages().contains("--budget 5/min replaces the budget of 3/h"),
+        "{}",
+        running.messages()
+    );
     assert!(desk.run("budget --data data").stdout.contains("5/min"));
     end(running);
     assert_eq!(budget().0, "7/min");

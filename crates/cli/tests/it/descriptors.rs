@@ -61,12 +61,12 @@ fn the_limit_is_raised_as_far_as_it_goes() {
     let desk = Desk::new();
     let mut running = limited(&desk, "ulimit -Sn 64", "serve --data data --listen 127.0.0.1:0");
     running.line_with("listening on");
-    assert!(!running.said().contains("files may be open"), "{}", running.said());
+    assert!(!running.messages().contains("files may be open"), "{}", running.messages());
     let doctor = desk.run("doctor --data data");
     assert!(doctor.stdout.contains("open files"), "{}", doctor.stdout);
 }
 
-/// What is meant for other machines is said once, whatever the form of the log.
+/// The warning about other machines comes once, in every log format.
 #[test]
 fn an_address_that_others_reach_is_warned_about_once() {
     for format in ["text", "json"] {
@@ -76,9 +76,9 @@ fn an_address_that_others_reach_is_warned_about_once() {
         running.line_with("tokens are sent in the clear");
         running.line_with("listening on");
         running.signal("INT");
-        let (code, said) = running.end();
+        let (code, messages) = running.end();
         assert_eq!(code, Some(0));
-        assert_eq!(said.matches("in the clear").count(), 1, "{said}");
+        assert_eq!(messages.matches("in the clear").count(), 1, "{messages}");
         let mut running = Running::start(&desk, &format!("{args} 127.0.0.1:0"));
         running.line_with("listening on");
         running.signal("INT");

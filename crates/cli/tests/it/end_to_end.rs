@@ -1,7 +1,7 @@
 //! A day of reports in three quarters of a minute, watched by two services at once with the same budget: one that
 //! learns, and one that takes turns. What they did is judged from the web's side.
 //!
-//! The budget is one probe per change, so nobody can look everywhere all the time.
+//! The budget is one probe per change, so no service can probe everything all the time.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -26,7 +26,7 @@ const STEP: Duration = Duration::from_millis(100);
 /// task, connecting, being scheduled. What arrives in some seconds was decided in so much more time.
 const JITTER: f64 = 1.0;
 
-/// One of the services, with what it was told.
+/// One of the services, with the changes it reported.
 struct Watcher {
     strategy: &'static str,
     service: Service,
@@ -51,7 +51,7 @@ pub(crate) fn learning_pays(trace: TraceFile) {
     });
     let from = web.now();
     let until = from.plus(Duration::from_secs_f64(HOURS as f64 * 3_600.0 / SPEED));
-    let told: Vec<Vec<Event>> = std::thread::scope(|scope| {
+    let reported: Vec<Vec<Event>> = std::thread::scope(|scope| {
         let follow = |watcher: &Watcher| {
             let events = watcher.service.stream(0);
             let web = &web;
@@ -62,16 +62,16 @@ pub(crate) fn learning_pays(trace: TraceFile) {
     });
     let completeness: Vec<f64> = watchers
         .into_iter()
-        .zip(told)
-        .map(|(watcher, told)| {
+        .zip(reported)
+        .map(|(watcher, reported)| {
             let Watcher { strategy, service } = watcher;
             assert!(web.now() >= until, "the stream of {strategy} broke off");
             let data = service.data().to_owned();
-            let (status, said) = service.interrupt();
-            assert_eq!(status, Some(0), "{said}");
+            let (status, messages) = service.interrupt();
+            assert_eq!(status, Some(0), "{messages}");
             let log = web.requests(&address("", strategy)["/pages/".len()..]);
             let kept = Kept::read(&data);
-            told_is_kept(&told, &kept);
+            announced_changes_are_kept(&reported, &kept);
             budget_is_kept(&log, &kept, budget);
             gap_is_kept(&log, GAP);
             replays(&desk, &data, &log);
@@ -96,7 +96,7 @@ fn budget(trace: &TraceFile) -> f64 {
     n_changes as f64 / (HOURS as f64 * 3_600.0 / SPEED)
 }
 
-/// The services ask for different addresses, so that the log tells them apart.
+/// The services fetch different addresses, so that the log distinguishes them.
 fn address(id: &str, strategy: &str) -> String {
     format!("{}?for={strategy}", Kind::Page.path(id))
 }
@@ -112,11 +112,11 @@ fn settings(strategy: &str, budget: f64) -> String {
     )
 }
 
-/// Whatever the stream has told is in the store, under the same cursor.
-fn told_is_kept(told: &[Event], kept: &Kept) {
-    assert!(!told.is_empty());
-    assert!(told.len() <= kept.changes.len(), "{} told, {} kept", told.len(), kept.changes.len());
-    for (event, change) in told.iter().zip(&kept.changes) {
+/// Everything that the stream has sent is in the store, under the same cursor.
+fn announced_changes_are_kept(reported: &[Event], kept: &Kept) {
+    assert!(!reported.is_empty());
+    assert!(reported.len() <= kept.changes.len(), "{} told, {} kept", reported.len(), kept.changes.len());
+    for (event, change) in reported.iter().zip(&kept.changes) {
         let version = change.version.map(|version| version.0);
         assert_eq!(event.cursor, change.cursor.0);
         assert_eq!(event.change["source"], change.source.0);
@@ -148,11 +148,14 @@ fn budget_is_kept(log: &[Logged], kept: &Kept, budget: f64) {
 /// All decisions can be taken again, and are those that the web site saw.
 fn replays(desk: &Desk, data: &std::path::Path, log: &[Logged]) {
     let replayed = desk.json(&format!("replay --json --data {}", data.display()));
-    let looks = replayed["looks"].as_u64().unwrap();
+    let n_probes = replayed["looks"].as_u64().unwrap();
     assert_eq!(replayed["same"], true);
-    // A look that was decided on may have been given up at the end, before it reached the site.
+    // A probe that was chosen may have been given up at the end, before it reached the site.
     let n_requests = log.len() as u64;
-    assert!(n_requests <= looks && looks <= n_requests + 64, "{looks} looks, {n_requests} requests");
+    assert!(
+        n_requests <= n_probes && n_probes <= n_requests + 64,
+        "{n_probes} probes, {n_requests} requests"
+    );
 }
 
 /// The share of what happened between two instants that was captured.

@@ -33,13 +33,13 @@ fn a_second_signal_ends_at_once() {
     running.line_with("listening on");
     let _asked = silent.accept().unwrap();
     running.signal("TERM");
-    running.line_with("looks under way; Ctrl-C again abandons them");
+    running.line_with("active probes; Ctrl-C again abandons them");
     running.signal("TERM");
-    let (code, said) = running.end_within(2 * MARGIN).expect("an end");
-    assert_eq!(code, Some(130), "{said}");
+    let (code, messages) = running.end_within(2 * MARGIN).expect("an end");
+    assert_eq!(code, Some(130), "{messages}");
 }
 
-/// Here it hangs before it serves anything: the file with its token is one that nobody ever writes to.
+/// Here it hangs before it serves anything: the file with its token is one that is never written.
 #[cfg(unix)]
 #[test]
 fn a_service_that_hangs_ends_all_the_same() {
@@ -50,7 +50,7 @@ fn a_service_that_hangs_ends_all_the_same() {
     // Opens when the other end does; then the service reads, and nothing comes.
     let _held = std::fs::OpenOptions::new().write(true).open(&token).unwrap();
     running.signal("TERM");
-    let (code, said) = running.end_within(2 * MARGIN).expect("an end");
-    assert_eq!(code, Some(3), "{said}");
-    assert!(said.contains("no orderly end within 10s"), "{said}");
+    let (code, messages) = running.end_within(2 * MARGIN).expect("an end");
+    assert_eq!(code, Some(3), "{messages}");
+    assert!(messages.contains("no orderly end within 10s"), "{messages}");
 }

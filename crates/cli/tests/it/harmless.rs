@@ -1,4 +1,4 @@
-//! What a site says cannot do anything to a terminal, in any form in which a command tells it.
+//! A site's content cannot harm a terminal, in any form in which a command prints it.
 
 use dunlin_core::Time;
 use dunlin_store::{Capture, NewChange, NewSource, NewVersion, Outcome, ProbeId, SqliteStore, Store};
@@ -53,9 +53,9 @@ fn no_command_repeats_what_could_do_harm() {
         "token create \u{9b}31m\u{202e}",
     ] {
         let done = desk.run(&format!("{command} --data data"));
-        for (name, said) in [("output", &done.stdout), ("errors", &done.stderr)] {
-            let found = said.chars().find(|c| is_harmful(*c));
-            assert_eq!(found, None, "{command}: {name}: {said:?}");
+        for (name, messages) in [("output", &done.stdout), ("errors", &done.stderr)] {
+            let found = messages.chars().find(|c| is_harmful(*c));
+            assert_eq!(found, None, "{command}: {name}: {messages:?}");
         }
         if command.contains("--json") {
             serde_json::from_str::<serde_json::Value>(&done.stdout).unwrap();

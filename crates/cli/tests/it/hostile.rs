@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::run::{Desk, dunlin};
 use crate::service::Service;
 
-/// How often the page that is well is looked at, at the least; the promise is twice that.
+/// How often the healthy page is probed, at least; the promise is twice that.
 const GAP: Duration = Duration::from_secs(10);
 /// How long stopping may take: what the settings say, and ten seconds.
 const STOP_WITHIN: Duration = Duration::from_secs(5);
@@ -140,8 +140,8 @@ fn watch_all(desk: &Desk) -> i64 {
         let url = format!("http://{address}/{name}");
         let mut command = dunlin(&desk.path(""), "add --data data --json");
         let done = command.arg(url).args(args).output().unwrap();
-        let said = String::from_utf8_lossy(&done.stderr).into_owned();
-        assert!(done.status.success(), "{name}: {said}");
+        let messages = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert!(done.status.success(), "{name}: {messages}");
         let added: Value = serde_json::from_slice(&done.stdout).unwrap();
         added["id"].as_i64().or_else(|| added["sources"][0]["id"].as_i64()).unwrap()
     };
@@ -167,7 +167,7 @@ fn a_page_that_is_well_is_watched_beside_ten_that_are_made_to_be_slow() {
         let page = service.get(&format!("/api/v1/changes?source={well}&limit=1000"));
         page["changes"].as_array().unwrap().len()
     };
-    // Its first looks may come before the others are read; it has to go on while they are.
+    // Its first probes may come before the others are read; it has to go on while they are.
     let mut n_before = service.until("a first change", |service| Some(n_told(service)).filter(|n| *n > 0));
     let begun = Instant::now();
     while begun.elapsed() < 4 * GAP {
@@ -185,10 +185,13 @@ fn a_page_that_is_well_is_watched_beside_ten_that_are_made_to_be_slow() {
     service.signal("TERM");
     let ended = service.end_within(STOP_WITHIN + MARGIN);
     assert!(ended.is_some(), "no end in {:?}", asked.elapsed());
-    let (code, said) = ended.unwrap();
+    let (code, messages) = ended.unwrap();
     eprintln!("ended with {code:?} after {:?}", asked.elapsed());
-    // On a slow machine the last of the large pages may not be stored in time, which is told; of what was told nothing is lost.
-    assert!(code == Some(0) || code == Some(3) && said.contains("which are lost"), "{code:?}: {said}");
+    // On a slow machine the last of the large pages may not be stored in time, which is reported; nothing that was announced is lost.
+    assert!(
+        code == Some(0) || code == Some(3) && messages.contains("which are lost"),
+        "{code:?}: {messages}"
+    );
     let kept = desk.json(&format!("changes --data data --source {well} --json --limit 1000"));
     assert!(kept["changes"].as_array().unwrap().len() >= n_before, "{kept}");
 }

@@ -64,7 +64,7 @@ fn killed(desk: &Desk) -> (SocketAddr, String) {
 }
 
 #[test]
-fn who_took_the_port_of_a_killed_service_is_not_sent_the_token() {
+fn a_program_on_the_port_of_a_killed_service_is_not_sent_the_token() {
     for answer in ["{\"proof\":\"\"}", "{\"sources\":[],\"next\":null,\"status\":\"ok\"}", "nonsense"] {
         let desk = Desk::new();
         let (address, token) = killed(&desk);
@@ -82,7 +82,7 @@ fn who_took_the_port_of_a_killed_service_is_not_sent_the_token() {
         assert!(doctor.stdout.contains("is not the service of this data directory"), "{}", doctor.stdout);
 
         let heard = impostor.heard();
-        assert!(heard.contains("/api/v1/proof?challenge="), "the impostor was asked who it is: {heard}");
+        assert!(heard.contains("/api/v1/proof?challenge="), "the impostor was asked for a proof: {heard}");
         assert!(!heard.to_lowercase().contains("authorization"), "{heard}");
         let secret = token.rsplit('_').next().unwrap();
         assert!(!heard.contains(secret), "{heard}");
@@ -90,20 +90,20 @@ fn who_took_the_port_of_a_killed_service_is_not_sent_the_token() {
     }
 }
 
-/// Nobody holds the lock, so nobody is asked: not even one who would never answer.
+/// The lock is not held, so no service is contacted: not even one that would never answer.
 #[test]
-fn who_listens_where_no_service_runs_is_not_asked_at_all() {
+fn a_listener_is_not_contacted_where_no_service_runs() {
     let desk = Desk::new();
     let (address, _) = killed(&desk);
     let silent = TcpListener::bind(address).unwrap();
     let listed = desk.run("sources --data data");
     assert_eq!(listed.code, 0, "{}", listed.stderr);
     silent.set_nonblocking(true).unwrap();
-    assert!(silent.accept().is_err(), "nobody has connected");
+    assert!(silent.accept().is_err(), "no command has connected");
 }
 
 #[test]
-fn a_reader_that_connects_again_asks_again_who_is_there() {
+fn a_reader_that_connects_again_asks_for_a_proof_again() {
     let desk = Desk::new();
     let (running, address, token) = served(&desk);
     // It talks to the service once it is there: the stream has been asked for.

@@ -26,15 +26,15 @@ pub(crate) struct Kept {
     pub(crate) urls: BTreeMap<SourceId, String>,
     /// In the order of their cursors.
     pub(crate) changes: Vec<Change>,
-    /// All versions, also those that later ones were compared with and nobody was told of.
+    /// All versions, also baselines without a reported change.
     pub(crate) captures: Vec<Capture>,
     /// When each probe was decided.
     pub(crate) decided: Vec<dunlin_core::Time>,
 }
 
 impl Kept {
-    /// Reads a data directory, and checks what must hold whatever has happened: the store is sound down to the last
-    /// content; the cursors are 1, 2, 3, …; no version of a page is stored or told twice.
+    /// Reads a data directory, and checks what must always hold: the store is sound down to the last
+    /// content; the cursors are 1, 2, 3, …; no version of a page is stored or reported twice.
     pub(crate) fn read(data: &Path) -> Self {
         let store = SqliteStore::open_read_only(data).unwrap();
         let findings = store.check(Depth::Everything).unwrap();
@@ -50,10 +50,10 @@ impl Kept {
             let before = seen.insert((capture.source, capture.number), capture.version.id);
             assert_eq!(before, None, "version {} of {} is stored twice", capture.number, capture.source);
         }
-        let mut told = BTreeMap::new();
+        let mut reported = BTreeMap::new();
         for change in &changes {
             let key = (change.source, change.version, &change.found.item, &change.found.kind);
-            assert_eq!(told.insert(key, change.cursor), None, "told twice: {change:?}");
+            assert_eq!(reported.insert(key, change.cursor), None, "reported twice: {change:?}");
         }
         let mut decided = Vec::new();
         let mut query = DecisionQuery::first(PAGE);

@@ -1,5 +1,5 @@
-//! A service that is killed again and again under load, at moments that a seed decides. Whatever it had told anyone is
-//! still there, once; and it has not forgotten whom it must not ask.
+//! A service that is killed again and again under load, at moments that a seed decides. Everything it had announced is
+//! still there, once; and it has not forgotten which hosts it must not fetch from.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -28,7 +28,7 @@ const SETTINGS: &str = "budget = \"1000/s\"\nchronon = \"10ms\"\nshortest_gap = 
 const STRICT: &str = "page-000";
 
 #[test]
-fn nothing_that_was_told_is_lost_or_doubled_and_politeness_is_remembered() {
+fn nothing_announced_is_lost_or_doubled_and_politeness_is_remembered() {
     // A change every twentieth of a second on each page.
     let trace = regular_trace("page", &[5; SOURCES], 3_600);
     let speed = Speed::new(100.0).unwrap();
@@ -52,30 +52,34 @@ fn nothing_that_was_told_is_lost_or_doubled_and_politeness_is_remembered() {
     assert_eq!(desk.run(&twin).code, 0);
 
     let mut numbers = ChaCha8Rng::seed_from_u64(11);
-    let mut told: Vec<Event> = Vec::new();
+    let mut reported: Vec<Event> = Vec::new();
     for _ in 0..KILLS {
         let service = Service::start(&data);
         let wanted = if numbers.random_bool(0.2) { 0 } else { numbers.random_range(1..60) };
-        let last = told.last().map_or(0, |event| event.cursor);
-        told.extend(service.stream(last).take(wanted));
+        let last = reported.last().map_or(0, |event| event.cursor);
+        reported.extend(service.stream(last).take(wanted));
         service.kill();
     }
     let service = Service::start(&data);
-    let last = told.last().map_or(0, |event| event.cursor);
-    told.extend(service.stream(last).take(100));
-    let (status, said) = service.interrupt();
-    assert_eq!(status, Some(0), "{said}");
+    let last = reported.last().map_or(0, |event| event.cursor);
+    reported.extend(service.stream(last).take(100));
+    let (status, messages) = service.interrupt();
+    assert_eq!(status, Some(0), "{messages}");
 
-    eprintln!("{} changes were told over {KILLS} kills, {} requests", told.len(), web.bed.log().len());
+    eprintln!(
+        "{} changes were announced over {KILLS} kills, {} requests",
+        reported.len(),
+        web.bed.log().len()
+    );
     assert_eq!(web.requests(STRICT).len(), asked_before, "it asked to be left alone for an hour");
     gap_is_kept(&web.requests("/pages/"), GAP);
-    for (event, cursor) in told.iter().zip(1..) {
+    for (event, cursor) in reported.iter().zip(1..) {
         assert_eq!(event.cursor, cursor, "the stream went on where it was left");
     }
     let kept = Kept::read(&data);
     let numbers_kept: BTreeMap<_, u64> =
         kept.captures.iter().map(|capture| (capture.version.id, capture.number)).collect();
-    for (event, change) in told.iter().zip(&kept.changes) {
+    for (event, change) in reported.iter().zip(&kept.changes) {
         assert_eq!(event.cursor, change.cursor.0);
         assert_eq!(event.change["source"], change.source.0);
         assert_eq!(event.change["version"].as_i64(), change.version.map(|version| version.0));
@@ -87,5 +91,5 @@ fn nothing_that_was_told_is_lost_or_doubled_and_politeness_is_remembered() {
             change.found.summary
         );
     }
-    assert!(told.len() <= kept.changes.len(), "{} told, {} kept", told.len(), kept.changes.len());
+    assert!(reported.len() <= kept.changes.len(), "{} told, {} kept", reported.len(), kept.changes.len());
 }

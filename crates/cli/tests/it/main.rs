@@ -4,11 +4,11 @@
 
 mod bad_days; // everything a web site, a network or a disk can do to a service
 mod bad_input; // every kind of nonsense: a message with its place, exit code 2, no output
-mod configuration; // settings from four places
+mod configuration; // settings from four sources
 #[cfg(unix)]
 mod descriptors; // few files may be open; addresses that others reach
 mod end_to_end; // two services on a sped-up web: every promise, and learning pays
-mod ending; // the end of a service, whatever hangs
+mod ending; // the end of a service, also when it hangs
 mod generate; // made-up inputs and what can be done with them
 mod harmless; // control characters from sites
 mod hostile; // pages made to keep their reader busy, beside one that is well

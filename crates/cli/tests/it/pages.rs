@@ -60,10 +60,10 @@ fn all_is_listed(desk: &Desk) {
     }
     let exported = desk.run("export changes --data data").stdout;
     assert_eq!(i64::try_from(exported.lines().count()), Ok(N_CHANGES));
-    let told = desk.run("changes --data data --last 7");
-    assert!(told.stderr.contains("these are the newest"), "{}", told.stderr);
-    let told = desk.run("changes --data data --last 1000 --source 2");
-    assert!(!told.stderr.contains("these are the newest"), "{}", told.stderr);
+    let reported = desk.run("changes --data data --last 7");
+    assert!(reported.stderr.contains("these are the newest"), "{}", reported.stderr);
+    let reported = desk.run("changes --data data --last 1000 --source 2");
+    assert!(!reported.stderr.contains("these are the newest"), "{}", reported.stderr);
 }
 
 /// What was removed before it was read is an error that says where to go on, from a service and from its directory.
@@ -91,9 +91,9 @@ fn changes_that_were_removed_are_not_passed_over_in_silence() {
         );
         let page = desk.json("changes --data data --after 3 --json");
         assert_eq!(page["changes"].as_array().unwrap().len(), 3);
-        let told = desk.run("tail --data data --after 1 --count 3 --json");
-        assert_eq!((told.code, told.stdout.lines().count()), (0, 3), "{}", told.stderr);
-        assert!(told.stderr.contains("some changes were removed"), "{}", told.stderr);
+        let reported = desk.run("tail --data data --after 1 --count 3 --json");
+        assert_eq!((reported.code, reported.stdout.lines().count()), (0, 3), "{}", reported.stderr);
+        assert!(reported.stderr.contains("some changes were removed"), "{}", reported.stderr);
     };
     is_told(&desk);
     let mut running = Running::start(&desk, "serve --data data --listen 127.0.0.1:0");
@@ -106,7 +106,7 @@ fn commands_read_page_after_page() {
     let desk = Desk::new();
     filled(&desk);
     all_is_listed(&desk);
-    // By the address that stands for all addresses of this machine, commands reach it too.
+    // By the wildcard address, commands reach it too.
     let mut running = Running::start(&desk, "serve --data data --listen 0.0.0.0:0");
     running.line_with("Ctrl-C stops it");
     all_is_listed(&desk);

@@ -54,7 +54,7 @@ fn several_sources_share_the_polls_and_one_can_be_picked() {
 }
 
 #[test]
-fn nonsense_is_refused_with_its_place() {
+fn nonsense_is_refused_with_its_position() {
     let desk = desk();
     let exact = format!("{POLLING} --method exact");
     let table = [
@@ -140,8 +140,8 @@ fn what_no_longer_holds_can_be_forgotten() {
             "{flags}: {slots}"
         );
     }
-    let told = desk.run(&format!("{POLLING} --method exact --since-break"));
-    assert!(told.stderr.contains("1 of 1 sources changed their habits"), "{}", told.stderr);
+    let reported = desk.run(&format!("{POLLING} --method exact --since-break"));
+    assert!(reported.stderr.contains("1 of 1 sources changed their habits"), "{}", reported.stderr);
 }
 
 #[test]

@@ -22,15 +22,15 @@ fn a_service_that_plans_catches_changes_and_can_say_why() {
     let data = watching(&desk, "cam", SETTINGS, &urls);
     let mut service = Service::start(&data);
 
-    // Several plans are followed, and what they find is told.
-    let told = service.stream(0).take(40).count();
-    assert_eq!(told, 40);
+    // Several plans are followed, and what they find is reported.
+    let reported = service.stream(0).take(40).count();
+    assert_eq!(reported, 40);
     let planned = |service: &Service| {
         let decisions = service.get("/api/v1/decisions?limit=1000");
         let reasons = decisions["decisions"].as_array().unwrap().iter().map(|row| row["reason"].clone());
         reasons.filter(|reason| reason == "planned").count()
     };
-    service.until("a hundred planned looks are in the journal", |service| {
+    service.until("a hundred planned probes are in the journal", |service| {
         (planned(service) >= 100).then_some(())
     });
     let explained = service.get("/api/v1/sources/1/explain");
@@ -38,20 +38,20 @@ fn a_service_that_plans_catches_changes_and_can_say_why() {
     assert!(explained["next_look"].is_string() || explained["standing"] == "under_way", "{explained}");
     assert!(explained["because"].as_str().unwrap().contains("plan"), "{explained}");
     let shown = desk.run(&format!("explain 1 --data {}", data.display()));
-    assert!(shown.code == 0 && shown.stdout.contains("next look"), "{}{}", shown.stdout, shown.stderr);
+    assert!(shown.code == 0 && shown.stdout.contains("next probe"), "{}{}", shown.stdout, shown.stderr);
 
     // Another budget is no reason to stop.
     let done = desk.run(&format!("budget set 60/s --data {}", data.display()));
     assert_eq!(done.code, 0, "{}", done.stderr);
-    let (status, said) = service.interrupt();
-    assert_eq!(status, Some(0), "{said}");
-    assert!(!said.contains("panicked"), "{said}");
+    let (status, messages) = service.interrupt();
+    assert_eq!(status, Some(0), "{messages}");
+    assert!(!messages.contains("panicked"), "{messages}");
 
     let replayed = desk.json(&format!("replay --json --data {}", data.display()));
     assert_eq!(replayed["same"], true, "{replayed}");
     assert!(replayed["looks"].as_u64().unwrap() >= 130, "{replayed}");
 
-    // Nobody was left out.
+    // No source was left out.
     for url in &urls {
         let path = url.rsplit('/').next().unwrap();
         assert!(!web.requests(path).is_empty(), "{url}");
@@ -61,13 +61,13 @@ fn a_service_that_plans_catches_changes_and_can_say_why() {
 #[test]
 fn an_epoch_that_makes_no_sense_is_refused() {
     let desk = Desk::new();
-    for (settings, said) in [
+    for (settings, messages) in [
         ("strategy = \"cam\"\nepoch = \"8d\"\n", "expected 1s to 7d"),
         ("strategy = \"oracle\"\n", "expected learned, cam or round-robin"),
     ] {
         std::fs::write(desk.path("dunlin.toml"), settings).unwrap();
         let done = desk.run("config check dunlin.toml");
         assert_eq!(done.code, 2);
-        assert!(done.stderr.contains(said), "{}", done.stderr);
+        assert!(done.stderr.contains(messages), "{}", done.stderr);
     }
 }

@@ -46,7 +46,7 @@ impl Desk {
 
 pub(crate) fn dunlin(directory: &Path, args: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_dunlin"));
-    // Whoever runs the tests may have a service of their own.
+    // The user who runs the tests may run a service.
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("DUNLIN_")) {
         command.env_remove(name);
     }

@@ -65,7 +65,7 @@ impl Running {
     }
 
     /// Everything it has written that was taken in.
-    pub(crate) fn said(&self) -> String {
+    pub(crate) fn messages(&self) -> String {
         self.seen.join("\n")
     }
 

@@ -53,7 +53,7 @@ fn a_schedule_for_something_else_is_bad_input() {
     assert!(done.stderr.contains("plan.csv:3: "), "{}", done.stderr);
 }
 
-/// A policy may be told of sources that never changed; its schedule is scored over the same sources.
+/// A policy may know sources that never changed; its schedule is scored over the same sources.
 #[test]
 fn sources_that_only_the_policy_knew() {
     let desk = Desk::new()

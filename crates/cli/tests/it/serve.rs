@@ -36,9 +36,9 @@ fn a_demonstration_shows_changes_and_ends_and_goes_on() {
     let first = wait_for_cursor(&desk, 1);
     assert!(first["url"].as_str().unwrap().starts_with("http://127.0.0.1:"), "{first}");
     running.signal("INT");
-    let (code, told) = running.end();
-    assert_eq!(code, Some(0), "{told}");
-    assert!(!told.contains("panicked"), "{told}");
+    let (code, reported) = running.end();
+    assert_eq!(code, Some(0), "{reported}");
+    assert!(!reported.contains("panicked"), "{reported}");
     assert!(!desk.path("data").join("service.json").exists());
 
     let before = desk.json("changes --data data --json --limit 100000");
@@ -111,7 +111,7 @@ fn two_services_never_share_a_data_directory() {
     let second = desk.run("serve --data data --listen 127.0.0.1:0");
     assert_eq!(second.code, 3, "{}", second.stderr);
     assert!(second.stderr.contains("in use by process"), "{}", second.stderr);
-    // The token is nobody else's to read.
+    // Only the owner can read the token.
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
@@ -119,12 +119,12 @@ fn two_services_never_share_a_data_directory() {
         assert_eq!(mode & 0o777, 0o600);
     }
     running.signal("INT");
-    let (code, told) = running.end();
-    assert_eq!(code, Some(0), "{told}");
+    let (code, reported) = running.end();
+    assert_eq!(code, Some(0), "{reported}");
 }
 
 #[test]
-fn a_port_that_is_taken_is_told_before_anything_is_watched() {
+fn a_port_that_is_taken_is_reported_before_anything_is_watched() {
     let desk = Desk::new();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let done = desk.run(&format!("serve --data data --listen {}", taken.local_addr().unwrap()));
@@ -142,16 +142,16 @@ fn a_log_in_json_is_all_json() {
     let line: Value = serde_json::from_str(&running.line_with("listening on")).unwrap();
     assert_eq!(line["fields"]["budget"], "5/min", "{line}");
     running.signal("HUP");
-    let (code, told) = running.end();
-    assert_eq!(code, Some(0), "{told}");
-    for line in told.lines() {
+    let (code, reported) = running.end();
+    assert_eq!(code, Some(0), "{reported}");
+    for line in reported.lines() {
         serde_json::from_str::<Value>(line).unwrap_or_else(|error| panic!("{line}: {error}"));
     }
 }
 
-/// Who reads two lines and goes away has seen enough.
+/// A reader that closes the pipe after two lines ends the command.
 #[test]
-fn a_demonstration_that_nobody_reads_ends() {
+fn a_demonstration_without_a_reader_ends() {
     let desk = Desk::new();
     let mut command = dunlin(&desk.path(""), DEMO);
     let mut child =
@@ -161,7 +161,7 @@ fn a_demonstration_that_nobody_reads_ends() {
 }
 
 #[test]
-fn commands_that_look_into_the_directory_ask_no_service_elsewhere() {
+fn commands_that_read_the_directory_ask_no_service_elsewhere() {
     let desk = Desk::new();
     let mut running = Running::start(&desk, "serve --data data --listen 127.0.0.1:0");
     running.line_with("Ctrl-C");
@@ -190,7 +190,7 @@ fn commands_that_look_into_the_directory_ask_no_service_elsewhere() {
 }
 
 #[test]
-fn a_clock_that_is_far_ahead_removes_nothing_unless_it_is_said_to_be_right() {
+fn a_clock_that_is_far_ahead_removes_nothing_unless_it_is_confirmed() {
     let desk = Desk::new();
     let at = dunlin_core::Time::from_seconds(1_000_000_000);
     let decision = NewDecision { at, source: None, reason: "".into(), figures: Vec::new() };

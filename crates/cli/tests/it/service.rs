@@ -19,7 +19,7 @@ use crate::running::Running;
 /// How long anything may take that should take no time. Generous, since the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(90);
 
-/// How long to leave the service alone between two looks at whether something has come true.
+/// How long to wait between two checks of a condition.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// A running service. Dropping it kills it.
@@ -47,16 +47,16 @@ impl Service {
         Self { running, data: data.to_owned(), address, token }
     }
 
-    /// Waits until `look` finds something.
-    pub(crate) fn until<T>(&mut self, what: &str, mut look: impl FnMut(&Self) -> Option<T>) -> T {
+    /// Waits until `check` finds something.
+    pub(crate) fn until<T>(&mut self, what: &str, mut check: impl FnMut(&Self) -> Option<T>) -> T {
         let deadline = Instant::now() + PATIENCE;
         loop {
-            if let Some(found) = look(self) {
+            if let Some(found) = check(self) {
                 return found;
             }
             let is_running = self.running.wait(PAUSE).is_some();
             let in_time = Instant::now() < deadline && is_running;
-            assert!(in_time, "not in time: {what}; the service said:\n{}", self.running.said());
+            assert!(in_time, "not in time: {what}; the service said:\n{}", self.running.messages());
         }
     }
 
@@ -129,7 +129,7 @@ impl Service {
     }
 }
 
-/// Changes as the service tells them.
+/// Changes as the service sends them.
 pub(crate) struct Events {
     reader: BufReader<TcpStream>,
 }

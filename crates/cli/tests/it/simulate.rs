@@ -140,8 +140,9 @@ fn a_policy_that_learns_is_scored_after_its_warm_up() {
     let exact =
         desk.run("simulate trace --trace in.csv --chronon 10m --budget 1 --policy live --knowledge exact");
     assert!(exact.code == 2 && exact.stderr.contains("try --knowledge learned"), "{}", exact.stderr);
-    let told = desk.run("simulate trace --trace in.csv --chronon 10m --budget 1 --policy wic --warm-up 0.1");
-    assert!(told.code == 2 && told.stderr.contains("add --knowledge learned"), "{}", told.stderr);
+    let reported =
+        desk.run("simulate trace --trace in.csv --chronon 10m --budget 1 --policy wic --warm-up 0.1");
+    assert!(reported.code == 2 && reported.stderr.contains("add --knowledge learned"), "{}", reported.stderr);
 }
 
 /// One scheduler gains more on both than either side gains with the whole budget, and says what fixed splits gain.

@@ -1,5 +1,5 @@
 //! Addresses that must not be reached, through the whole program: given by hand, or by a page that redirects to them. A real
-//! listener waits at one of them, and nobody may call. The table of all such addresses is tested where the guard is.
+//! listener waits at one of them, and must receive no connection. The table of all such addresses is tested where the guard is.
 
 use std::io::ErrorKind;
 use std::net::TcpListener;

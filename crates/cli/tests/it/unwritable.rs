@@ -11,7 +11,7 @@ use dunlin_store::{Capture, NewChange, NewSource, NewVersion, Outcome, ProbeId, 
 
 use crate::run::{Desk, Done, dunlin};
 
-/// Someone who owns nothing.
+/// A user who owns nothing.
 const NOBODY: u32 = 65_534;
 
 const READING: [&str; 13] = [

@@ -49,7 +49,7 @@ fn a_service_and_its_data_directory_say_the_same() {
     assert_eq!(refused.code, 2);
     assert!(refused.stderr.contains("compare versions of one source"), "{}", refused.stderr);
 
-    // Written through the service: paused, so that nobody is asked.
+    // Written through the service: paused, so that nothing is fetched.
     assert_eq!(desk.run("token create laptop --data data").code, 0);
     let added = desk
         .json("add https://b.example/feed?key=s3cret --kind feed --tag mine --weight 2 --data data --json");
@@ -67,7 +67,7 @@ fn a_service_and_its_data_directory_say_the_same() {
     assert_eq!(budget["per_second"], 3.0);
     assert!(budget["used"]["day"].as_u64().unwrap() >= 1, "{budget}");
     let table = desk.run("budget --data data").stdout;
-    assert!(table.contains("http://127.0.0.1:"), "places are told by what people know them by: {table}");
+    assert!(table.contains("http://127.0.0.1:"), "scopes are named by what people know them by: {table}");
     assert!(!desk.json("decisions --data data --json")["decisions"].as_array().unwrap().is_empty());
     newest_ends(&desk);
     let table = desk.run("sources --data data").stdout;
@@ -112,7 +112,7 @@ fn exports(desk: &Desk) {
     let opml = desk.run("export opml --data data");
     assert_eq!(opml.code, 0, "{}", opml.stderr);
     let desk_of_another = Desk::new().with("other.opml", &opml.stdout);
-    // The made-up web is on this machine, where only whoever says so may watch.
+    // The made-up web is on this machine, which has to be allowed.
     let desk_of_another = desk_of_another.with("mine.toml", "[guard]\nnetworks = [\"127.0.0.0/8\"]\n");
     std::fs::create_dir(desk_of_another.path("data")).unwrap();
     std::fs::rename(desk_of_another.path("mine.toml"), desk_of_another.path("data/dunlin.toml")).unwrap();
@@ -129,9 +129,9 @@ fn exports(desk: &Desk) {
     assert!(simulated["changes"].as_u64().unwrap() >= 1, "{simulated}");
 }
 
-/// What can be said about a source can be taken back, and a header is never shown.
+/// Every setting of a source can be undone, and a header is never shown.
 #[test]
-fn what_was_said_about_a_source_can_be_taken_back() {
+fn settings_of_a_source_can_be_undone() {
     let desk = Desk::new();
     let mut add = dunlin(&desk.path(""), "add https://a.example/ --data data --selector .price --ignore .ad");
     add.args(["--ignore-pattern", "[0-9]+ views", "--header", "X-Key: s3cret", "--shortest-gap", "5m"]);
@@ -212,7 +212,7 @@ fn a_data_directory_needs_no_service() {
     assert_eq!(none, serde_json::json!({ "changes": [], "next": 0 }));
 }
 
-/// As the API does: whoever comes with the cursor of another store would miss changes in silence.
+/// As the API does: a reader with the cursor of another store would silently miss changes.
 #[test]
 fn a_cursor_that_is_ahead_is_refused_without_a_service_too() {
     let desk = Desk::new();
@@ -220,12 +220,12 @@ fn a_cursor_that_is_ahead_is_refused_without_a_service_too() {
     for command in ["changes", "tail"] {
         let done = desk.run(&format!("{command} --after 7 --data data"));
         assert_eq!(done.code, 2, "{command}: {}", done.stderr);
-        assert!(done.stderr.contains("the newest change is 0"), "{command}: {}", done.stderr);
+        assert!(done.stderr.contains("ahead of the newest change, 0"), "{command}: {}", done.stderr);
     }
 }
 
 #[test]
-fn a_page_that_changes_all_the_time_can_be_told_all_the_same() {
+fn a_page_that_changes_all_the_time_can_be_reported_every_time() {
     let desk = Desk::new();
     let rule = |args: &str| desk.json(&format!("{args} --data data --json"))["flicker"].clone();
     assert_eq!(rule("add https://a.example/"), "learn");
@@ -254,7 +254,7 @@ fn hints_name_settings_that_there_are() {
     }
 }
 
-/// A full disk below standard output is told, and no change is passed over in silence.
+/// A full disk below standard output is reported, and no change is silently skipped.
 #[cfg(target_os = "linux")]
 #[test]
 fn following_ends_when_nothing_can_be_written() {
@@ -296,6 +296,6 @@ fn a_service_elsewhere_is_asked_with_a_token() {
     assert_eq!(desk.run(&format!("sources {reach}")).code, 2);
     running.signal("INT");
     assert_eq!(running.end().0, Some(0));
-    // Nobody is there any more.
+    // The service is gone.
     assert_eq!(desk.run(&format!("sources {reach}")).code, 3);
 }

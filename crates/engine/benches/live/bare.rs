@@ -1,4 +1,4 @@
-//! The yardstick: the HTTP library in a loop over the same URLs, one connection per request under way, nothing done with
+//! The yardstick: the HTTP library in a loop over the same URLs, one connection per active request, nothing done with
 //! the answers.
 
 use std::sync::Arc;

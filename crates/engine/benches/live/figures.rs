@@ -14,7 +14,7 @@ pub(crate) fn resident_bytes() -> f64 {
 #[derive(Clone, Copy)]
 pub(crate) struct Pace {
     pub(crate) per_second: f64,
-    /// Microseconds of CPU of this process for each; not those of whoever answers.
+    /// Microseconds of CPU of this process for each; not those of the server.
     pub(crate) cpu_micros: f64,
 }
 

@@ -4,7 +4,7 @@
 //!
 //! The pages come from a second process over loopback, so that serving them is not counted as fetching them; both
 //! share the machine, as do the two sides of every comparison. Absolute figures belong to the machine; ratios of CPU time
-//! are what to quote, since throughput is whatever the processors have left beside those who answer.
+//! are what to quote, since throughput is what the processors have left beside the server.
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark reports, and may panic")]
 
 mod bare;
@@ -26,7 +26,7 @@ use std::time::Duration;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Requests under way at one time.
+/// Requests in flight at one time.
 const AT_ONE_TIME: usize = 64;
 /// How long each measurement takes at the least.
 const WINDOW: Duration = Duration::from_secs(4);

@@ -1,4 +1,4 @@
-//! What a source takes in memory, and a probe on disk, once sources have been looked at several times and some of them
+//! What a source takes in memory, and a probe on disk, once sources have been probed several times and some of them
 //! have changed: a process with many against one with none.
 
 use std::net::Ipv4Addr;
@@ -19,8 +19,8 @@ const SOURCES: usize = 50_000;
 const NAMES: usize = 499;
 /// One source of so many changes now and then.
 const ONE_CHANGES_OF: usize = 10;
-/// How often each is looked at, at the least.
-const LOOKS: u32 = 2;
+/// How often each is probed, at least.
+const PROBES: u32 = 2;
 
 pub(crate) fn report() {
     let origin = Origin::start();
@@ -38,12 +38,12 @@ pub(crate) fn report() {
         grouped(SOURCES)
     );
     println!("    without any      {:>8.1} MiB resident", none[0] / mib);
-    for (at, bytes) in [("known, idle", many[0]), ("looked at", many[1])] {
+    for (at, bytes) in [("known, idle", many[0]), ("probed", many[1])] {
         let each = (bytes - none[0]) / SOURCES as f64;
         println!("    {at:<16} {:>8.1} MiB resident, {each:.0} bytes per source", bytes / mib);
     }
     println!(
-        "    {:.1} looks at a source in the mean, {:.0} at the least; {:.0} changes",
+        "    {:.1} probes of a source on average, at least {:.0}; {:.0} changes",
         many[2], many[3], many[4]
     );
     println!("disk, per probe");
@@ -51,26 +51,26 @@ pub(crate) fn report() {
     println!("    that it was made {:>8.1} bytes, if it found nothing new", many[6]);
 }
 
-/// Prints what this process takes before and after sources were looked at, and what is in the store then.
+/// Prints what this process takes before and after sources were probed, and what is in the store then.
 pub(crate) fn in_this_process(web: &Web, directory: &Path) {
     let store = Arc::new(SqliteStore::open(directory).unwrap());
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
-    let mut looks = Looks::since_now(&store, web.n_urls);
-    let [idle, used] = runtime.block_on(run(&store, &mut looks));
-    looks.read(&store);
+    let mut counts = ProbeCounts::since_now(&store, web.n_urls);
+    let [idle, used] = runtime.block_on(run(&store, &mut counts));
+    counts.read(&store);
     let statistics = store.statistics().unwrap();
-    let n_probes = f64::from(looks.by_source.iter().sum::<u32>()).max(1.0);
+    let n_probes = f64::from(counts.by_source.iter().sum::<u32>()).max(1.0);
     println!(
         "{idle} {used} {} {} {} {} {}",
         n_probes / web.n_urls.max(1) as f64,
-        looks.least(),
+        counts.least(),
         statistics.changes,
         statistics.decision_bytes as f64 / n_probes,
-        statistics.look_bytes as f64 / f64::from(looks.n_quiet.max(1)),
+        statistics.unchanged_bytes as f64 / f64::from(counts.n_unchanged.max(1)),
     );
 }
 
-async fn run(store: &Arc<SqliteStore>, looks: &mut Looks) -> [f64; 2] {
+async fn run(store: &Arc<SqliteStore>, counts: &mut ProbeCounts) -> [f64; 2] {
     let mut settings = settings();
     settings.politeness.scope = Scope::Host;
     // A connection to each name stays open, or the system runs out of ports.
@@ -79,28 +79,28 @@ async fn run(store: &Arc<SqliteStore>, looks: &mut Looks) -> [f64; 2] {
     let engine = Engine::start_with(Arc::clone(store) as Arc<dyn Store>, settings, client).await.unwrap();
     let idle = resident_bytes();
     let begin = Instant::now();
-    while looks.least() < LOOKS && begin.elapsed() < AT_MOST {
+    while counts.least() < PROBES && begin.elapsed() < AT_MOST {
         tokio::time::sleep(Duration::from_secs(1)).await;
-        looks.read(store);
+        counts.read(store);
     }
     let used = resident_bytes();
     engine.stop().await.unwrap();
     [idle, used]
 }
 
-/// How often each source was looked at.
-struct Looks {
+/// How often each source was probed.
+struct ProbeCounts {
     by_source: Vec<u32>,
-    n_quiet: u32,
+    n_unchanged: u32,
     after: Option<ObservationId>,
 }
 
-impl Looks {
+impl ProbeCounts {
     /// Those from now on.
     fn since_now(store: &SqliteStore, n_sources: usize) -> Self {
-        let mut looks = Self { by_source: vec![0; n_sources], n_quiet: 0, after: None };
-        looks.read(store);
-        Self { by_source: vec![0; n_sources], n_quiet: 0, ..looks }
+        let mut counts = Self { by_source: vec![0; n_sources], n_unchanged: 0, after: None };
+        counts.read(store);
+        Self { by_source: vec![0; n_sources], n_unchanged: 0, ..counts }
     }
 
     /// Counts what has been stored since.
@@ -112,13 +112,13 @@ impl Looks {
             self.after = Some(last.id);
             for seen in &page {
                 self.by_source[seen.source.0.cast_unsigned() as usize - 1] += 1;
-                self.n_quiet += u32::from(seen.outcome == Outcome::Unchanged);
+                self.n_unchanged += u32::from(seen.outcome == Outcome::Unchanged);
             }
         }
     }
 
     fn least(&self) -> u32 {
-        self.by_source.iter().copied().min().unwrap_or(LOOKS)
+        self.by_source.iter().copied().min().unwrap_or(PROBES)
     }
 }
 

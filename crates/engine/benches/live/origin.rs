@@ -71,7 +71,7 @@ fn answer(request: &Request<Incoming>, pages: &[Bytes; 2]) -> Response<Full<Byte
     full.unwrap()
 }
 
-/// What a page is before anybody has asked for it.
+/// The first state of a page.
 pub(crate) fn first_page(path: &str) -> Vec<u8> {
     static PAGES: LazyLock<[Bytes; 2]> = LazyLock::new(|| [page(0), page(1)]);
     PAGES[usize::from(!path.starts_with("/304/"))].to_vec()

@@ -12,11 +12,11 @@ use dunlin_store::SqliteStore;
 use crate::figures::{self, Stopwatch};
 use crate::{AT_ONE_TIME, WINDOW};
 
-/// After this long something is wrong, and nobody should wait for it.
+/// After this long something is wrong.
 pub(crate) const AT_MOST: Duration = Duration::from_mins(3);
 
 /// Probes the sources in `directory`: about once each before it counts, then for as long as the others, and at least
-/// about once each again. All that is done later about what was probed meanwhile, such as notes of what was learned,
+/// about once each again. All later work for these probes, such as notes of what was learned,
 /// counts too.
 pub(crate) fn pace(directory: &Path, n_sources: usize) -> figures::Pace {
     let store = Arc::new(SqliteStore::open(directory).unwrap());

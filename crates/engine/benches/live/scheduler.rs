@@ -1,4 +1,4 @@
-//! The scheduler alone: a million sources, a hundred probes a second, everything it is told and asked in a while of
+//! The scheduler alone: a million sources, a hundred probes a second, all its inputs and choices in a while of
 //! virtual time, as a share of one core.
 
 use std::time::Duration;

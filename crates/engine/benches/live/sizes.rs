@@ -10,7 +10,7 @@ use crate::{AT_ONE_TIME, Origin, Web, bare, client, in_child, probing, seeding};
 const ROUNDS: usize = 3;
 /// Pages that change cost so much more that the number of sources does not show.
 const CHANGING: usize = 4_000;
-/// Without these words, what is different at every look would soon be taken for noise, and not be stored.
+/// Without this, what differs at every probe would soon count as noise, and not be stored.
 const TELL_ALL: &str = r#"{"flicker":"tell"}"#;
 
 pub(crate) fn report(sizes: &[usize]) {
@@ -70,7 +70,7 @@ impl Field {
     }
 }
 
-/// Who fetches.
+/// Which client fetches.
 #[derive(Clone, Copy)]
 pub(crate) enum Side {
     Bare,

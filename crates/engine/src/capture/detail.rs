@@ -1,4 +1,4 @@
-//! A change as it is told: one line, and the words that are different. Bounded, however large the page.
+//! A change as it is reported: one line, and the words that differ. Bounded for any page.
 
 use dunlin_core::Time;
 use dunlin_extract::diff::Piece;
@@ -151,7 +151,7 @@ fn largest_difference(pieces: &[Piece<'_>]) -> (String, String) {
     largest
 }
 
-/// The text in at most so many characters, cut between words if that leaves half of it.
+/// The text in at most this many characters, cut between words if that leaves half of it.
 fn shortened(text: &str, n_characters: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let Some((end, _)) = line.char_indices().nth(n_characters) else { return line };
@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_largest_difference_is_told() {
+    fn the_largest_difference_is_reported() {
         let told = |old, new| largest_difference(&words(old, new, &Work::default()));
         let both = |old: &str, new: &str| (old.to_owned(), new.to_owned());
         assert_eq!(

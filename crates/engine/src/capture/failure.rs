@@ -1,4 +1,4 @@
-//! A probe that gave no content: whose fault that was, what to tell people, and how it is to be tried again.
+//! A probe without content: whose fault it was, what to tell people, and how to retry.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use dunlin_core::{Fault, Time};
 use dunlin_net::{Fetched, politeness};
 use dunlin_store::{Capture, Health, Outcome};
 
-use super::{Finding, Job, Taken};
+use super::{PreparedProbe, ProbeOutcome, ProbeResult};
 
 /// Why a probe gave nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub struct Failure {
 pub enum Refusal {
     /// It may well.
     Passing,
-    /// Not before someone acts: the page is gone, forbidden, or somewhere nothing is fetched from.
+    /// Not before a user acts: the page is gone, forbidden, or at an address that is never fetched from.
     Lasting,
 }
 
@@ -42,7 +42,7 @@ impl Failure {
         Self { fault, refusal, reason }
     }
 
-    /// How a source fares after it. Our own failures say nothing about the source.
+    /// The health of a source after it. Our own failures say nothing about the source.
     pub fn health(&self) -> Option<(Health, Option<String>)> {
         match (self.fault, self.refusal) {
             (Fault::Ours, _) => None,
@@ -53,26 +53,26 @@ impl Failure {
 }
 
 pub(super) fn of_error(
-    job: &Job,
+    prepared: &PreparedProbe,
     error: &dunlin_net::Error,
-    courtesy: politeness::Outcome,
+    politeness_outcome: politeness::Outcome,
     at: Time,
-) -> Taken {
+) -> ProbeResult {
     let mut failure = Failure::new(error.fault(), error.to_string());
     if matches!(error, dunlin_net::Error::Refused { .. }) {
-        // Also where a site leads to it: nothing will be fetched from there, however often the site is asked.
+        // Also for a redirect target: it will not be fetched, however often the site redirects to it.
         failure.refusal = Refusal::Lasting;
     }
-    taken(job, failure, courtesy, at)
+    failed(prepared, failure, politeness_outcome, at)
 }
 
 pub(super) fn of_status(
-    job: &Job,
+    prepared: &PreparedProbe,
     fetched: &Fetched,
     fault: Fault,
-    courtesy: politeness::Outcome,
+    politeness_outcome: politeness::Outcome,
     at: Time,
-) -> Taken {
+) -> ProbeResult {
     let what = match fetched.status.as_u16() {
         401 | 403 => "the server refuses access",
         404 => "the page is not there",
@@ -82,44 +82,50 @@ pub(super) fn of_status(
         300..=399 => "the server redirects to nowhere",
         _ => "the server answers with an error",
     };
-    let mut taken = taken(job, Failure::new(fault, format!("{what} ({})", fetched.status)), courtesy, at);
-    taken.n_bytes = fetched.sent_bytes;
-    taken.way = super::way(fetched);
-    taken
+    let mut result =
+        failed(prepared, Failure::new(fault, format!("{what} ({})", fetched.status)), politeness_outcome, at);
+    result.n_bytes = fetched.sent_bytes;
+    result.redirect_chain = super::redirect_chain(fetched);
+    result
 }
 
-/// The page is too much for its recipe, or the recipe for its page. The host has done nothing wrong; who watches it can help, and
-/// until then it is read ever less often.
+/// The page is too much for its recipe, or the recipe for its page. The host has done nothing wrong; the user can help,
+/// and until then it is read less and less often.
 pub(super) fn of_reading(
-    job: &Job,
+    prepared: &PreparedProbe,
     answer: &Result<Fetched, dunlin_net::Error>,
     within: Duration,
     at: Time,
-) -> Taken {
-    let shown = job.target.recipe.shown();
+) -> ProbeResult {
+    let how = prepared.target.recipe.describe();
     let reason = format!(
-        "reading it {shown} took longer than {within:?} (try a simpler selector, path or pattern, or watch less of it; \
+        "reading it {how} took longer than {within:?} (try a simpler selector, path or pattern, or watch less of it; \
          limits.reading allows more time)"
     );
-    let courtesy = politeness::Outcome::of(answer);
-    let mut taken = taken(job, Failure::new(Fault::User, reason), courtesy, at);
+    let politeness_outcome = politeness::Outcome::of(answer);
+    let mut result = failed(prepared, Failure::new(Fault::User, reason), politeness_outcome, at);
     if let Ok(fetched) = answer {
-        taken.n_bytes = fetched.sent_bytes;
-        taken.way = super::way(fetched);
+        result.n_bytes = fetched.sent_bytes;
+        result.redirect_chain = super::redirect_chain(fetched);
     }
-    taken
+    result
 }
 
-pub(super) fn taken(job: &Job, failure: Failure, courtesy: politeness::Outcome, at: Time) -> Taken {
+pub(super) fn failed(
+    prepared: &PreparedProbe,
+    failure: Failure,
+    politeness_outcome: politeness::Outcome,
+    at: Time,
+) -> ProbeResult {
     let outcome = Outcome::Failed { fault: failure.fault, reason: failure.reason.clone() };
-    Taken {
-        capture: Capture::bare(job.source, job.probe, at, outcome),
-        courtesy,
+    ProbeResult {
+        capture: Capture::bare(prepared.source, prepared.probe, at, outcome),
+        politeness_outcome,
         health: failure.health(),
-        look: job.look.clone(),
+        note: prepared.note.clone(),
         is_noted: false,
-        finding: Finding::Failed(failure),
+        outcome: ProbeOutcome::Failed(failure),
         n_bytes: 0,
-        way: Vec::new(),
+        redirect_chain: Vec::new(),
     }
 }

@@ -1,6 +1,6 @@
-//! New content: read it, compare it with the items that were there, and say what to tell and what to learn.
+//! New content: read it, compare it with the items that were there, and decide what to report and what to learn.
 //!
-//! An entry that leaves a feed has scrolled out: that is not told, and if it comes back it is not new. On anything else
+//! An entry that leaves a feed has scrolled out: that is not reported, and if it comes back it is not new. On anything else
 //! an item that is gone is a change, unless the document may be incomplete.
 
 use std::collections::BTreeSet;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use dunlin_core::Time;
 use dunlin_extract::detect::compare;
 use dunlin_extract::document::Format;
-use dunlin_extract::flicker::CloseLooks;
+use dunlin_extract::flicker::BurstState;
 use dunlin_extract::recipe::Recipe;
 use dunlin_extract::{Change, Diagnostic, Document, Extractor, Flicker, Input, Item, Work};
 use dunlin_net::{Fetched, politeness};
@@ -17,50 +17,52 @@ use dunlin_sched::model::{Known, Seen};
 use dunlin_store::{Capture, ContentHash, Health, NewChange, NewVersion, Outcome};
 
 use super::detail::summary;
-use super::{ChangeDetail, Finding, FollowUp, Job, Taken, last_modified, moved, seen_at};
-use crate::memory::{LookNote, flicker_note, stored_item};
+use super::{
+    ChangeDetail, FollowUp, PreparedProbe, ProbeOutcome, ProbeResult, last_modified, moved, note_after,
+};
+use crate::memory::{ProbeNote, flicker_note, stored_item};
 use crate::recipe::FlickerRule;
 
-/// Two looks that are this close show what flickers, if something differs.
+/// Two probes that are this close show what flickers, if something differs.
 const CLOSE: Duration = Duration::from_mins(3);
 /// And closer than this share of the time in which the source changed, if it took long.
 const CLOSE_SHARE: u32 = 20;
 
-/// The most dates of the past that a first look gives to the forecast.
+/// The most past dates that a first probe gives to the forecast.
 const MAX_HISTORY: usize = 100;
 
 /// The items of a source as they were.
 #[derive(Debug, Clone, Default)]
 pub struct Previous {
-    /// Those there at the last look, then those that were there before and are remembered.
+    /// Those present at the last probe, then those that were present before and are remembered.
     pub items: Vec<Item>,
-    /// How many were there at the last look.
+    /// How many were present at the last probe.
     pub n_present: usize,
 }
 
 pub(super) fn read(
-    job: Job,
+    prepared: PreparedProbe,
     fetched: &Fetched,
     previous: &Previous,
     at: Time,
     extractor: &Extractor,
-) -> Taken {
+) -> ProbeResult {
     let url = fetched.final_url.as_str();
     let input = Input { body: &fetched.body, content_type: fetched.content_type.as_deref(), url: Some(url) };
     let document = extractor.extract(&input);
     let hash = Some(ContentHash::of(&fetched.body).0);
-    let look = LookNote { hash, ..seen_at(&job.look, Some(at), fetched) };
-    let reading = Reading { job, look, fetched, document, at, work: extractor.work() };
-    if !reading.job.look.has_baseline() {
+    let note = ProbeNote { hash, ..note_after(&prepared.note, Some(at), fetched) };
+    let reading = Reading { prepared, note, fetched, document, at, work: extractor.work() };
+    if !reading.prepared.note.has_baseline() {
         return reading.first();
     }
     reading.compared(previous)
 }
 
 struct Reading<'f> {
-    job: Job,
+    prepared: PreparedProbe,
     /// The note as it will be.
-    look: LookNote,
+    note: ProbeNote,
     fetched: &'f Fetched,
     document: Document,
     at: Time,
@@ -71,11 +73,11 @@ struct Reading<'f> {
 impl Reading<'_> {
     /// Whether the items are entries of a feed; one that is watched as a page has none.
     fn is_feed(&self) -> bool {
-        let has_entries = matches!(self.job.target.recipe.recipe, Recipe::Auto | Recipe::Feed);
+        let has_entries = matches!(self.prepared.target.recipe.recipe, Recipe::Auto | Recipe::Feed);
         has_entries && matches!(self.document.format, Format::Feed | Format::JsonFeed)
     }
 
-    /// Nothing where something is expected: a server that is ill, or a recipe that has lost its page.
+    /// Nothing where something is expected: a failing server, or a recipe that no longer fits its page.
     fn is_empty(&self) -> bool {
         let says_so = |found: &Diagnostic| match found {
             Diagnostic::Empty | Diagnostic::NothingFound => true,
@@ -85,12 +87,12 @@ impl Reading<'_> {
         self.document.diagnostics.iter().any(says_so)
     }
 
-    /// The first content: what later looks are compared with.
-    fn first(mut self) -> Taken {
+    /// The first content: the baseline of later probes.
+    fn first(mut self) -> ProbeResult {
         if self.is_empty() {
-            // Compared with nothing, the next page would be all news.
-            self.look.hash = None;
-            return self.taken(Outcome::Unchanged, Seen::Unchanged, FollowUp::None);
+            // Compared with nothing, everything on the next page would be new.
+            self.note.hash = None;
+            return self.result(Outcome::Unchanged, Seen::Unchanged, FollowUp::None);
         }
         let at = self.at;
         let mut history: Vec<Time> = if self.is_feed() {
@@ -109,21 +111,21 @@ impl Reading<'_> {
         } else {
             Seen::Changed { times: history.clone(), known }
         };
-        let mut taken = self.taken(Outcome::Unchanged, shown, FollowUp::None);
-        taken.capture.evidence = history;
-        taken.capture.version = Some(version);
-        taken.capture.items = Some(items);
-        taken
+        let mut result = self.result(Outcome::Unchanged, shown, FollowUp::None);
+        result.capture.evidence = history;
+        result.capture.version = Some(version);
+        result.capture.items = Some(items);
+        result
     }
 
-    fn compared(mut self, previous: &Previous) -> Taken {
-        let is_close = self.job.look.confirming.is_some_and(|until| self.at <= until);
-        self.look.confirming = None;
-        let mut flicker = std::mem::take(&mut self.job.flicker);
+    fn compared(mut self, previous: &Previous) -> ProbeResult {
+        let is_close = self.prepared.note.confirming.is_some_and(|until| self.at <= until);
+        self.note.confirming = None;
+        let mut flicker = std::mem::take(&mut self.prepared.flicker);
         let present = &previous.items[..previous.n_present.min(previous.items.len())];
         if is_close {
-            let (learned, looks) = flicker.look_closely(present, &self.document.items, &self.work);
-            if looks == CloseLooks::GoOn {
+            let (learned, state) = flicker.observe_burst(present, &self.document.items, &self.work);
+            if state == BurstState::Continue {
                 return self.withheld(&learned);
             }
             flicker = learned;
@@ -131,50 +133,51 @@ impl Reading<'_> {
         self.judged(previous, present, flicker)
     }
 
-    /// One of a few close looks. What is kept is still that of the first one, so that nothing is lost if the last one
-    /// shows that there was a change.
-    fn withheld(mut self, flicker: &Flicker) -> Taken {
-        let confirming = Some(self.at.plus(self.job.close));
-        let before = std::mem::take(&mut self.job.look);
-        self.look = LookNote { confirming, failures: 0, not_before: None, ..before };
-        let mut taken = self.taken(Outcome::Unchanged, Seen::Unchanged, FollowUp::Soon);
-        taken.capture.notes.extend(flicker_note(flicker));
-        taken
+    /// A probe within a burst. The content of the burst's first probe stays, so that nothing is lost if the last one shows a
+    /// change.
+    fn withheld(mut self, flicker: &Flicker) -> ProbeResult {
+        let confirming = Some(self.at.plus(self.prepared.close));
+        let before = std::mem::take(&mut self.prepared.note);
+        self.note = ProbeNote { confirming, failures: 0, not_before: None, ..before };
+        let mut result = self.result(Outcome::Unchanged, Seen::Unchanged, FollowUp::Soon);
+        result.capture.notes.extend(flicker_note(flicker));
+        result
     }
 
-    fn judged(mut self, previous: &Previous, present: &[Item], flicker: Flicker) -> Taken {
+    fn judged(mut self, previous: &Previous, present: &[Item], flicker: Flicker) -> ProbeResult {
         let old = if self.is_feed() { &previous.items[..] } else { present };
         let mut comparison = compare(old, &self.document.items);
         if self.is_feed() || !self.is_whole() {
             comparison.drop_removals();
         }
-        let (flicker, verdict) = match self.job.target.recipe.flicker {
+        let (flicker, verdict) = match self.prepared.target.recipe.flicker {
             FlickerRule::Learn => flicker.judge(comparison, &self.work),
             FlickerRule::Tell => Flicker::default().judge(comparison, &self.work),
         };
-        let mut changes: Vec<NewChange> = verdict.reported.iter().map(|change| self.told(change)).collect();
+        let mut changes: Vec<NewChange> =
+            verdict.reported.iter().map(|change| self.new_change(change)).collect();
         if self.is_feed() {
-            // Feeds put the newest first; it is told last.
+            // Feeds put the newest first; it is reported last.
             changes.reverse();
             changes.sort_by_key(|change| change.happened_before);
         }
         let (times, known) = self.evidence(&verdict.reported, present);
         let items = self.items_to_keep(present);
-        let mut taken = if changes.is_empty() {
-            self.taken(Outcome::Unchanged, Seen::Unchanged, FollowUp::None)
+        let mut result = if changes.is_empty() {
+            self.result(Outcome::Unchanged, Seen::Unchanged, FollowUp::None)
         } else {
             let version = self.version();
             let follow_up = self.follow_up();
-            let mut taken =
-                self.taken(Outcome::Changed, Seen::Changed { times: times.clone(), known }, follow_up);
-            taken.capture.version = Some(version);
-            taken.capture.evidence = times;
-            taken
+            let mut result =
+                self.result(Outcome::Changed, Seen::Changed { times: times.clone(), known }, follow_up);
+            result.capture.version = Some(version);
+            result.capture.evidence = times;
+            result
         };
-        taken.capture.items = Some(items);
-        taken.capture.changes = changes;
-        taken.capture.notes.extend(flicker_note(&flicker));
-        taken
+        result.capture.items = Some(items);
+        result.capture.changes = changes;
+        result.capture.notes.extend(flicker_note(&flicker));
+        result
     }
 
     /// Whether what is missing is gone.
@@ -182,30 +185,30 @@ impl Reading<'_> {
         self.document.is_complete && !self.fetched.is_cut && !self.is_empty()
     }
 
-    /// A page that has changed may only flicker: close looks will tell. Not after every change, but however often it
-    /// has changed: a page may begin to flicker at any time.
+    /// A page that has changed may only flicker: a burst will show. Not after every change, but again and again: a page may
+    /// begin to flicker at any time.
     fn follow_up(&mut self) -> FollowUp {
-        let n_told = self.job.look.n_told.checked_add(1).unwrap_or(1 << 7);
-        self.look.n_told = n_told;
-        let learns = self.job.target.recipe.flicker == FlickerRule::Learn;
-        // A server that dates its page says itself that it has changed; what flickers is made anew for every visitor, and
-        // has no date.
+        let n_reported = self.prepared.note.n_reported.checked_add(1).unwrap_or(1 << 7);
+        self.note.n_reported = n_reported;
+        let learns = self.prepared.target.recipe.flicker == FlickerRule::Learn;
+        // A server that dates its page states the change itself; flickering parts are made for every visitor and have no
+        // date.
         let is_dated = last_modified(self.fetched).is_some();
-        if self.is_feed() || !learns || is_dated || !n_told.is_power_of_two() {
+        if self.is_feed() || !learns || is_dated || !n_reported.is_power_of_two() {
             return FollowUp::None;
         }
-        let gap = self.job.look.last_look.map_or(Duration::ZERO, |last| self.at.since(last));
-        let close = (gap / CLOSE_SHARE).min(CLOSE).max(self.job.close);
-        self.look.confirming = Some(self.at.plus(close));
+        let gap = self.prepared.note.last_probe.map_or(Duration::ZERO, |last| self.at.since(last));
+        let close = (gap / CLOSE_SHARE).min(CLOSE).max(self.prepared.close);
+        self.note.confirming = Some(self.at.plus(close));
         FollowUp::Soon
     }
 
-    /// Whether `time` lies between the looks.
+    /// Whether `time` lies between the last probe and this one.
     fn is_between(&self, time: Time) -> bool {
-        time <= self.at && self.job.look.last_look.is_none_or(|last| time > last)
+        time <= self.at && self.prepared.note.last_probe.is_none_or(|last| time > last)
     }
 
-    fn told(&self, change: &Change<'_>) -> NewChange {
+    fn new_change(&self, change: &Change<'_>) -> NewChange {
         let (kind, dated) = match change {
             Change::Added(item) => ("added", item.published),
             Change::Edited { .. } => ("edited", None),
@@ -218,7 +221,7 @@ impl Reading<'_> {
             item: Some(change.item().id.to_string()),
             summary: summary(change, &pieces),
             detail: ChangeDetail::of(change, &pieces).to_bytes(),
-            happened_after: self.job.look.last_look,
+            happened_after: self.prepared.note.last_probe,
             happened_before: dated.filter(|time| self.is_between(*time)).unwrap_or(self.at),
         }
     }
@@ -259,19 +262,19 @@ impl Reading<'_> {
         NewVersion { content: self.fetched.body.to_vec(), media_type }
     }
 
-    fn taken(self, outcome: Outcome, seen: Seen, follow_up: FollowUp) -> Taken {
+    fn result(self, outcome: Outcome, seen: Seen, follow_up: FollowUp) -> ProbeResult {
         // What a reader should know, if anything: the page moved, or could not be read as it should.
         let noteworthy = self.document.diagnostics.iter().find(|found| is_noteworthy(found));
         let reason = moved(self.fetched).or_else(|| noteworthy.map(ToString::to_string)).unwrap_or_default();
-        Taken {
-            capture: Capture::bare(self.job.source, self.job.probe, self.at, outcome),
-            courtesy: politeness::Outcome::Fine,
-            finding: Finding::Seen { seen, follow_up },
-            look: self.look,
+        ProbeResult {
+            capture: Capture::bare(self.prepared.source, self.prepared.probe, self.at, outcome),
+            politeness_outcome: politeness::Outcome::Fine,
+            outcome: ProbeOutcome::Observed { seen, follow_up },
+            note: self.note,
             is_noted: false,
             health: Some((Health::Well, Some(reason))),
             n_bytes: self.fetched.sent_bytes,
-            way: super::way(self.fetched),
+            redirect_chain: super::redirect_chain(self.fetched),
         }
     }
 }

@@ -1,83 +1,92 @@
-//! From what a probe brought to what is written and learned: politeness first, then the capture is completed and goes to
-//! the writer; only when it is in the store does the watch hear of it.
+//! From the result of a probe to what is written and learned: politeness first, then the capture is completed and goes to
+//! the writer; the watch is updated only when the capture is in the store.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use dunlin_core::{Fault, SourceIdx, Time};
-use dunlin_net::politeness::{self, MayFetch, PlacedUrl};
+use dunlin_net::politeness::{self, MayFetch, ScopedUrl};
 use dunlin_sched::model::{Look, Seen};
 use dunlin_sched::watch::Input;
 use dunlin_store::{Capture, Health, Outcome, ProbeId, Recorded, Repeated, SourceState};
 
-use super::{Command, Control, Ending, Write};
-use crate::capture::{Failure, Finding, FollowUp, Refusal, Taken, is_about_the_way};
-use crate::memory::{Learned, learned_note, look_note};
+use super::{Command, Control, WatchUpdate, Write};
+use crate::capture::{Failure, FollowUp, ProbeOutcome, ProbeResult, Refusal, is_about_redirect};
+use crate::memory::{Learned, learned_note, probe_note};
 
 /// The first pause after a refusal; it doubles up to the longest gap.
 const FIRST_REFUSAL: Duration = Duration::from_hours(1);
 
 impl Control {
-    pub(super) fn taken(&mut self, now: Time, taken: Box<Taken>, commands: &mut Vec<Command>) {
-        let Taken { mut capture, courtesy, finding, mut look, is_noted, health, n_bytes, way } = *taken;
+    pub(super) fn probed(&mut self, now: Time, result: Box<ProbeResult>, commands: &mut Vec<Command>) {
+        let ProbeResult {
+            mut capture,
+            politeness_outcome,
+            outcome,
+            mut note,
+            is_noted,
+            health,
+            n_bytes,
+            redirect_chain,
+        } = *result;
         let probe = capture.probe;
-        let Some(flight) = self.flights.get(&probe) else { return };
-        let (index, id, leg) = (flight.choice.source, flight.id, Arc::clone(&flight.leg));
+        let Some(active) = self.active_probes.get(&probe) else { return };
+        let (index, id, url) = (active.choice.source, active.id, Arc::clone(&active.url));
         self.figures.bytes += n_bytes;
-        self.leg_ended(now, probe, courtesy);
-        capture.politeness = self.remembered(&leg);
-        capture.politeness.extend(self.asked_on_the_way(now, probe, &way));
+        self.hop_ended(now, probe, politeness_outcome);
+        capture.politeness = self.remembered(&url);
+        capture.politeness.extend(self.count_chain(now, probe, &redirect_chain));
         let Some(source) = self.sources.same(index, id) else {
-            // Removed meanwhile: there is nothing left to store it under.
-            self.flights.remove(&probe);
+            // The source was removed: there is nothing left to store it under.
+            self.active_probes.remove(&probe);
             return;
         };
-        let (last_look, failures) = (source.last_look, source.failures);
-        let ending = match finding {
-            Finding::Seen { seen, follow_up } => {
+        let (last_probe, failures) = (source.last_probe, source.failures);
+        let ending = match outcome {
+            ProbeOutcome::Observed { seen, follow_up } => {
                 self.trouble.fine();
                 if !is_noted {
-                    capture.notes.extend(self.learned_after(index, last_look, capture.at, &seen));
-                    capture.notes.extend(look_note(&look));
+                    capture.notes.extend(self.learned_after(index, last_probe, capture.at, &seen));
+                    capture.notes.extend(probe_note(&note));
                 }
                 match capture.outcome {
                     Outcome::Changed => self.figures.changed += 1,
                     _ => self.figures.unchanged += 1,
                 }
-                Ending::Looked { seen, at: capture.at, follow_up, is_noted: !is_noted }
+                WatchUpdate::Observed { seen, at: capture.at, follow_up, is_noted: !is_noted }
             }
-            Finding::Failed(failure) => {
-                let ending = self.failure(now, &failure, failures, &leg);
-                if let Ending::Failed { not_before, failures } = ending {
-                    (look.not_before, look.failures) = (Some(not_before), failures);
+            ProbeOutcome::Failed(failure) => {
+                let ending = self.failure(now, &failure, failures, &url);
+                if let WatchUpdate::Failed { not_before, failures } = ending {
+                    (note.not_before, note.failures) = (Some(not_before), failures);
                 }
-                capture.notes.extend(look_note(&look));
+                capture.notes.extend(probe_note(&note));
                 ending
             }
         };
         capture.state = self.state_after(now, index, health);
         capture.keep_versions = capture.version.as_ref().and(self.settings.keep.n_versions);
-        self.land(probe, ending, capture, commands);
+        self.queue_capture(probe, ending, capture, commands);
     }
 
-    /// What a probe has asked for last has ended: its place rests. A place that it was led to is held to nothing but
-    /// its own word.
-    pub(super) fn leg_ended(&mut self, now: Time, probe: ProbeId, courtesy: politeness::Outcome) {
-        let Some(flight) = self.flights.get(&probe) else { return };
-        let (leg, own_host) = (Arc::clone(&flight.leg), flight.onward.is_none().then_some(flight.host));
-        let courtesy = if own_host.is_none() { courtesy.own_word() } else { courtesy };
-        self.politeness.finished(&leg, courtesy, now);
-        let host = own_host.unwrap_or_else(|| self.host_of(now, leg.url()));
-        self.hold(now, host, &leg);
+    /// A hop has ended: its host rests. For a host that a redirect led to, only explicit answers count.
+    pub(super) fn hop_ended(&mut self, now: Time, probe: ProbeId, politeness_outcome: politeness::Outcome) {
+        let Some(active) = self.active_probes.get(&probe) else { return };
+        let (url, own_host) = (Arc::clone(&active.url), active.redirect.is_none().then_some(active.host));
+        let politeness_outcome =
+            if own_host.is_none() { politeness_outcome.explicit_only() } else { politeness_outcome };
+        self.politeness.finished(&url, politeness_outcome, now);
+        let host = own_host.unwrap_or_else(|| self.host_of(now, url.url()));
+        self.hold(now, host, &url);
     }
 
-    /// What a failure means for the next attempt.
-    fn failure(&mut self, now: Time, failure: &Failure, failures: u32, url: &PlacedUrl) -> Ending {
+    /// When the next attempt may follow a failure.
+    fn failure(&mut self, now: Time, failure: &Failure, failures: u32, url: &ScopedUrl) -> WatchUpdate {
         self.count_failure(failure.fault);
         let rules = self.settings.politeness;
         if failure.fault == Fault::Ours {
             self.trouble.ours(now, &failure.reason);
-            return Ending::Failed { not_before: now.plus(rules.first_backoff), failures };
+            return WatchUpdate::Failed { not_before: now.plus(rules.first_backoff), failures };
         }
         self.trouble.fine();
         let failures = failures.saturating_add(1);
@@ -87,22 +96,22 @@ impl Control {
                 now.plus(doubled(FIRST_REFUSAL, failures, longest))
             }
             Refusal::Passing => match self.politeness.may_fetch(url, now) {
-                MayFetch::NotBefore(until, reason) if reason.is_of_a_failure() => until,
+                MayFetch::NotBefore(until, reason) if reason.is_failure() => until,
                 _ => now.plus(self.own_pause(failures)),
             },
         };
-        Ending::Failed { not_before, failures }
+        WatchUpdate::Failed { not_before, failures }
     }
 
-    /// The pipeline panicked: a failure of ours, but with this source, so this source waits.
+    /// The pipeline panicked: our own failure, but with this source, so this source waits.
     pub(super) fn crashed(&mut self, now: Time, probe: ProbeId, reason: &str, commands: &mut Vec<Command>) {
-        let Some(flight) = self.flights.get(&probe) else { return };
-        let (index, id, leg) = (flight.choice.source, flight.id, Arc::clone(&flight.leg));
-        self.leg_ended(now, probe, politeness::Outcome::Abandoned);
+        let Some(active) = self.active_probes.get(&probe) else { return };
+        let (index, id, url) = (active.choice.source, active.id, Arc::clone(&active.url));
+        self.hop_ended(now, probe, politeness::Outcome::Abandoned);
         self.figures.crashed += 1;
         self.count_failure(Fault::Ours);
         let Some(source) = self.sources.same(index, id) else {
-            self.flights.remove(&probe);
+            self.active_probes.remove(&probe);
             return;
         };
         let failures = source.failures.saturating_add(1);
@@ -111,36 +120,36 @@ impl Control {
         let failure = Failure::new(Fault::Ours, reason);
         let outcome = Outcome::Failed { fault: failure.fault, reason: failure.reason.clone() };
         let mut capture = Capture::bare(id, probe, now, outcome);
-        capture.politeness = self.remembered(&leg);
+        capture.politeness = self.remembered(&url);
         capture.state = self.state_after(now, index, Some((Health::Failing, Some(failure.reason))));
-        self.land(probe, Ending::Failed { not_before, failures }, capture, commands);
+        self.queue_capture(probe, WatchUpdate::Failed { not_before, failures }, capture, commands);
     }
 
-    /// Nothing to store came of a probe.
+    /// A probe has no result to store.
     pub(super) fn dropped(&mut self, now: Time, probe: ProbeId, reason: &str) {
-        self.leg_ended(now, probe, politeness::Outcome::Abandoned);
-        let Some(flight) = self.flights.remove(&probe) else { return };
-        tracing::warn!(source = %flight.id, reason, "a probe was dropped");
+        self.hop_ended(now, probe, politeness::Outcome::Abandoned);
+        let Some(active) = self.active_probes.remove(&probe) else { return };
+        tracing::warn!(source = %active.id, reason, "a probe was dropped");
         self.count_failure(Fault::Ours);
         let rules = self.settings.politeness;
-        let Some(source) = self.sources.same(flight.choice.source, flight.id) else { return };
+        let Some(source) = self.sources.same(active.choice.source, active.id) else { return };
         source.failures = source.failures.saturating_add(1);
         let not_before = now.plus(pause_after(&rules, source.failures));
         source.not_before = Some(not_before);
-        self.tell(now, Input::Failed { source: flight.choice.source, not_before });
-        self.settle(now, flight.choice.source, flight.id);
+        self.update_watch(now, Input::Failed { source: active.choice.source, not_before });
+        self.release(now, active.choice.source, active.id);
     }
 
     /// Hands a capture to the writer; the probe ends when it is in the store.
-    pub(super) fn land(
+    pub(super) fn queue_capture(
         &mut self,
         probe: ProbeId,
-        ending: Ending,
+        ending: WatchUpdate,
         capture: Capture,
         commands: &mut Vec<Command>,
     ) {
-        if let Some(flight) = self.flights.get_mut(&probe) {
-            flight.ending = Some(ending);
+        if let Some(active) = self.active_probes.get_mut(&probe) {
+            active.ending = Some(ending);
             commands.push(Command::Write(Write::Capture(Arc::new(capture))));
         }
     }
@@ -152,7 +161,7 @@ impl Control {
         probe: ProbeId,
         result: Result<Recorded, dunlin_store::Error>,
     ) {
-        let Some(flight) = self.flights.remove(&probe) else { return };
+        let Some(active) = self.active_probes.remove(&probe) else { return };
         let is_stored = match result {
             Ok(recorded) => {
                 self.noting.written(recorded.observation);
@@ -166,43 +175,43 @@ impl Control {
             }
             Err(dunlin_store::Error::NoSuchSource(_)) => return,
             Err(error) => {
-                tracing::error!(source = %flight.id, %error, "a capture could not be stored");
+                tracing::error!(source = %active.id, %error, "a capture could not be stored");
                 self.figures.lost_captures += 1;
                 false
             }
         };
         let rules = self.settings.politeness;
-        let Some(source) = self.sources.same(flight.choice.source, flight.id) else { return };
-        let (mut is_wanted, mut is_unnoted) = (false, false);
-        let input = match flight.ending {
-            Some(Ending::Looked { seen, at, follow_up, is_noted }) if is_stored => {
+        let Some(source) = self.sources.same(active.choice.source, active.id) else { return };
+        let (mut is_follow_up, mut is_unnoted) = (false, false);
+        let input = match active.ending {
+            Some(WatchUpdate::Observed { seen, at, follow_up, is_noted }) if is_stored => {
                 is_unnoted = !is_noted;
-                is_wanted = follow_up == FollowUp::Soon;
-                (source.last_look, source.not_before, source.failures) = (Some(at), None, 0);
-                Input::Looked { source: flight.choice.source, seen }
+                is_follow_up = follow_up == FollowUp::Soon;
+                (source.last_probe, source.not_before, source.failures) = (Some(at), None, 0);
+                Input::Looked { source: active.choice.source, seen }
             }
-            Some(Ending::Failed { not_before, failures }) if is_stored => {
+            Some(WatchUpdate::Failed { not_before, failures }) if is_stored => {
                 (source.not_before, source.failures) = (Some(not_before), failures);
-                Input::Failed { source: flight.choice.source, not_before }
+                Input::Failed { source: active.choice.source, not_before }
             }
-            // What was seen is not stored, so it has to be seen again, but not at once.
+            // The observation is not stored, so it has to be made again, but not at once.
             _ => {
                 source.failures = source.failures.saturating_add(1);
                 let not_before = now.plus(pause_after(&rules, source.failures));
-                Input::Failed { source: flight.choice.source, not_before }
+                Input::Failed { source: active.choice.source, not_before }
             }
         };
-        self.tell(now, input);
+        self.update_watch(now, input);
         if is_unnoted {
-            self.note_later(flight.choice.source);
+            self.note_later(active.choice.source);
         }
-        if is_wanted {
-            self.tell(now, Input::Wanted { source: flight.choice.source });
+        if is_follow_up {
+            self.update_watch(now, Input::Wanted { source: active.choice.source });
         }
-        self.settle(now, flight.choice.source, flight.id);
+        self.release(now, active.choice.source, active.id);
     }
 
-    /// What the forecast will know once this look is stored, as a note to be stored with it.
+    /// What the forecast will know once this probe is stored, as a note to be stored with it.
     fn learned_after(
         &self,
         source: SourceIdx,
@@ -210,12 +219,12 @@ impl Control {
         at: Time,
         seen: &Seen,
     ) -> Option<dunlin_store::Note> {
-        let look = Look { since, at, seen: seen.clone() };
-        let model = self.watch.watch().model_after(source, &look)?;
-        learned_note(&Learned { last_look: Some(at), model })
+        let observation = Look { since, at, seen: seen.clone() };
+        let model = self.watch.watch().model_after(source, &observation)?;
+        learned_note(&Learned { last_probe: Some(at), model })
     }
 
-    /// The state to store, if it is another one than before. It counts from when the health last became another one.
+    /// The state to store, if it has changed. Its time is that of the last change of health.
     pub(super) fn state_after(
         &mut self,
         now: Time,
@@ -225,7 +234,7 @@ impl Control {
         let (health, reason) = health?;
         let before = &mut self.sources.get_mut(index)?.state;
         let reason = match reason {
-            None if before.health == health && !is_about_the_way(&before.reason) => return None,
+            None if before.health == health && !is_about_redirect(&before.reason) => return None,
             reason => reason.unwrap_or_default(),
         };
         if before.health == health && before.reason == reason {
@@ -236,16 +245,16 @@ impl Control {
         Some(before.clone())
     }
 
-    /// What is to be stored about the places that `url` concerns.
-    pub(super) fn remembered(&self, url: &PlacedUrl) -> Vec<dunlin_store::Politeness> {
-        let stored = |(scope, state): (&str, &politeness::PlaceState)| {
+    /// What to store about the scopes of `url`.
+    pub(super) fn remembered(&self, url: &ScopedUrl) -> Vec<dunlin_store::Politeness> {
+        let stored = |(scope, state): (&str, &politeness::ScopeState)| {
             let state = postcard::to_allocvec(state).ok()?;
             Some(dunlin_store::Politeness { scope: scope.to_owned(), state })
         };
         self.politeness.to_store(url).filter_map(stored).collect()
     }
 
-    /// How long a source waits after so many failures of its own.
+    /// How long a source waits after this many failures.
     pub(super) fn own_pause(&self, failures: u32) -> Duration {
         pause_after(&self.settings.politeness, failures)
     }

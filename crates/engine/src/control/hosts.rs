@@ -1,29 +1,29 @@
-//! The places that politeness is owed to, as dense indices for the watch, with how often each was asked of late.
+//! The scopes that politeness is owed to, as dense indices for the watch, with how often each was probed recently.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use dunlin_core::Time;
-use dunlin_net::politeness::{self, PlacedUrl};
+use dunlin_net::politeness::{self, ScopedUrl};
 use dunlin_sched::watch::{HostIdx, HostTerms, Input};
 use dunlin_store::ProbeId;
 use url::Url;
 
 use super::Control;
-use super::usage::HostUse;
+use super::usage::HostCounter;
 
-/// One place.
+/// One scope.
 #[derive(Debug)]
 pub(super) struct Host {
-    pub(super) place: Box<str>,
+    pub(super) scope: Box<str>,
     pub(super) held_until: Option<Time>,
-    pub(super) used: HostUse,
+    pub(super) used: HostCounter,
 }
 
-/// All places that sources are at. Indices of places that were dropped are used again.
+/// All scopes of sources. Indices of dropped scopes are used again.
 #[derive(Debug, Default)]
 pub(super) struct Hosts {
     slots: Vec<Option<Host>>,
-    by_place: BTreeMap<Box<str>, HostIdx>,
+    by_scope: BTreeMap<Box<str>, HostIdx>,
     free: Vec<HostIdx>,
 }
 
@@ -33,7 +33,7 @@ impl Hosts {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.by_place.len()
+        self.by_scope.len()
     }
 
     /// One more than the largest index.
@@ -48,7 +48,7 @@ impl Hosts {
 
     fn put(&mut self, host: Host) -> HostIdx {
         let index = self.free.pop().unwrap_or(HostIdx(self.slots.len() as u32));
-        self.by_place.insert(host.place.clone(), index);
+        self.by_scope.insert(host.scope.clone(), index);
         if index.0 as usize == self.slots.len() {
             self.slots.push(None);
         }
@@ -59,7 +59,7 @@ impl Hosts {
     fn drop_all(&mut self, is_dropped: impl Fn(HostIdx, &Host) -> bool) {
         for (index, slot) in (0..).map(HostIdx).zip(&mut self.slots) {
             if let Some(host) = slot.take_if(|host| is_dropped(index, host)) {
-                self.by_place.remove(&host.place);
+                self.by_scope.remove(&host.scope);
                 self.free.push(index);
             }
         }
@@ -67,68 +67,71 @@ impl Hosts {
 }
 
 impl Control {
-    /// The place of a URL; the watch is told of a new one.
+    /// The scope of a URL; a new one is registered with the watch.
     pub(super) fn host_of(&mut self, now: Time, url: &Url) -> HostIdx {
-        let place = self.settings.politeness.scope.key(url);
-        if let Some(host) = self.hosts.by_place.get(place.as_str()) {
+        let scope = self.settings.politeness.scope.key(url);
+        if let Some(host) = self.hosts.by_scope.get(scope.as_str()) {
             return *host;
         }
-        let host = self.hosts.put(Host { place: place.into(), held_until: None, used: HostUse::default() });
-        self.introduce(now, host);
+        let host =
+            self.hosts.put(Host { scope: scope.into(), held_until: None, used: HostCounter::default() });
+        self.register_host(now, host);
         host
     }
 
-    /// Drops places that no source is at any more. One that is held is kept until it is not: its index would be.
+    /// Drops scopes without sources. A held one is kept until the hold ends: the hold belongs to its index.
     pub(super) fn drop_hosts(&mut self, now: Time) {
         let at_sources = self.sources.iter().filter_map(|(_, source)| Some(source.terms?.host));
         let in_use: BTreeSet<HostIdx> =
-            at_sources.chain(self.flights.values().map(|flight| flight.host)).collect();
+            at_sources.chain(self.active_probes.values().map(|active| active.host)).collect();
         self.hosts.drop_all(|index, host| {
             !in_use.contains(&index) && host.held_until.is_none_or(|until| until <= now)
         });
     }
 
     /// Tells the watch what a host allows.
-    pub(super) fn introduce(&mut self, now: Time, host: HostIdx) {
+    pub(super) fn register_host(&mut self, now: Time, host: HostIdx) {
         let at_one_time = self.settings.politeness.concurrent.max(1);
         let terms = HostTerms { at_one_time, budget: self.settings.host_budget };
-        self.tell(now, Input::Host { host, terms });
+        self.update_watch(now, Input::Host { host, terms });
     }
 
-    /// Tells the watch until when the place of `url` is to be left alone, if it is.
-    pub(super) fn hold(&mut self, now: Time, host: HostIdx, url: &PlacedUrl) {
-        if let Some((until, _)) = self.politeness.place_hold(url, now) {
+    /// Tells the watch until when the scope of `url` is held, if it is.
+    pub(super) fn hold(&mut self, now: Time, host: HostIdx, url: &ScopedUrl) {
+        if let Some((until, _)) = self.politeness.scope_hold(url, now) {
             self.hold_until(now, host, until);
         }
     }
 
-    /// Counts a request at each place that redirects led to within a site, so that it rests as after any other; what is
-    /// to be stored about these places. Nobody could know of them before, unlike those where parts of the probe began.
-    pub(super) fn asked_on_the_way(
+    /// Counts a request for each scope that redirects within a site led to, so that it rests as after any other; returns
+    /// what to store about them. They were not known before the fetch, unlike the scopes where hops started.
+    pub(super) fn count_chain(
         &mut self,
         now: Time,
         probe: ProbeId,
-        way: &[Url],
+        redirect_chain: &[Url],
     ) -> Vec<dunlin_store::Politeness> {
-        let Some(flight) = self.flights.get(&probe).filter(|_| way.len() > 1) else { return Vec::new() };
+        let Some(active) = self.active_probes.get(&probe).filter(|_| redirect_chain.len() > 1) else {
+            return Vec::new();
+        };
         let scope = self.settings.politeness.scope;
-        let hops = flight.onward.iter().flat_map(|onward| onward.hops()).map(|hop| &hop.from);
+        let hops = active.redirect.iter().flat_map(|redirect| redirect.hops()).map(|hop| &hop.from);
         let mut counted: BTreeSet<String> =
-            hops.chain([flight.leg.url()]).map(|url| scope.key(url)).collect();
+            hops.chain([active.url.url()]).map(|url| scope.key(url)).collect();
         let mut to_store = Vec::new();
-        for url in way {
-            let place = scope.key(url);
-            if counted.contains(&place) {
+        for url in redirect_chain {
+            let key = scope.key(url);
+            if counted.contains(&key) {
                 continue;
             }
-            let address = PlacedUrl::from(url.clone());
+            let address = ScopedUrl::from(url.clone());
             self.politeness.started(&address, now);
             self.politeness.finished(&address, politeness::Outcome::Abandoned, now);
-            if let Some(host) = self.hosts.by_place.get(place.as_str()).copied() {
+            if let Some(host) = self.hosts.by_scope.get(key.as_str()).copied() {
                 self.hold(now, host, &address);
             }
             to_store.extend(self.remembered(&address));
-            counted.insert(place);
+            counted.insert(key);
         }
         to_store
     }
@@ -137,6 +140,6 @@ impl Control {
         if let Some(host) = self.hosts.get_mut(host) {
             host.held_until = Some(until);
         }
-        self.tell(now, Input::Held { host, until });
+        self.update_watch(now, Input::Held { host, until });
     }
 }

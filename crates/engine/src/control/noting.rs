@@ -1,9 +1,9 @@
-//! Notes of what was learned, for looks that left nothing else to store. Such a look is one entry of a batch in the
-//! store; the note that it changes would be a page. So notes are written now and then, for all sources that were looked
-//! at since, and a run that begins after a sudden end learns anew from the looks since the last notes.
+//! Notes of what was learned, for probes that left nothing else to store. Such a probe is one entry of a batch in the
+//! store; the note that it changes would be a page. So notes are written now and then, for all sources probed since, and
+//! a run that begins after a crash learns again from the probes since the last notes.
 //!
-//! Invariant: whatever was learned from looks up to the observation that is handed over as `until` is in notes handed
-//! over with it or before it.
+//! Invariant: everything learned from probes up to the observation handed over as `until` is in notes handed over with it
+//! or before it.
 
 use std::time::Duration;
 
@@ -11,13 +11,13 @@ use dunlin_core::{SourceIdx, Time};
 use dunlin_store::{Note, ObservationId, SourceId};
 
 use super::{Command, Control, Write};
-use crate::joining::{Joining, Known, Plan};
 use crate::memory::{Learned, learned_note};
+use crate::source_config::{Activity, SourceConfig, WatchedSource};
 
-/// How often notes are written, while there are any to write. Seldom: a source that is looked at several times meanwhile is
-/// written once, and of many sources several share a page.
+/// How often notes are written, while there are any. Seldom: a source that is probed several times in between is written
+/// once, and of many sources several share a page.
 const EVERY: Duration = Duration::from_mins(5);
-/// After so many looks they are written sooner: a run that begins after a sudden end has to go through all of them.
+/// After this many probes they are written sooner: a run that begins after a crash has to read all of them.
 const MOST_LOOKS: i64 = 1_000_000;
 /// How many sources' notes are handed over at a time, so that deciding does not wait for them.
 const AT_ONE_TIME: usize = 256;
@@ -25,7 +25,7 @@ const AT_ONE_TIME: usize = 256;
 /// What is not noted yet.
 #[derive(Debug, Default)]
 pub(super) struct Noting {
-    /// Sources of which something was learned since the last notes were begun.
+    /// Sources about which something was learned since the last notes were begun.
     new: Vec<SourceIdx>,
     /// Sources whose notes are being written now, the next one last.
     now: Vec<SourceIdx>,
@@ -62,7 +62,7 @@ impl Noting {
 }
 
 impl Control {
-    /// Something was learned of a source, and its note can wait.
+    /// Something was learned about a source, and its note can wait.
     pub(super) fn note_later(&mut self, index: SourceIdx) {
         if let Some(source) = self.sources.get_mut(index)
             && !source.is_unnoted
@@ -72,35 +72,35 @@ impl Control {
         }
     }
 
-    /// A source joins, and what was learned of it is in no note: a run before this one ended suddenly.
-    pub(super) fn note_joined(&mut self, index: SourceIdx, id: SourceId, known: &Known) {
+    /// A source is added, and what was learned about it is in no note: an earlier run crashed.
+    pub(super) fn note_joined(&mut self, index: SourceIdx, id: SourceId, watched: &WatchedSource) {
         if self.sources.is_watched(index) {
             return self.note_later(index);
         }
-        let learned = Learned { last_look: known.last_look, model: known.model.clone() };
+        let learned = Learned { last_probe: watched.last_probe, model: watched.model.clone() };
         self.noting.ready.extend(learned_note(&learned).map(|note| (id, note)));
     }
 
-    /// A source is about to be watched differently: what was learned of it meanwhile goes into a note, and into what is
-    /// known of it, unless that begins anew.
-    pub(super) fn note_before(&mut self, index: SourceIdx, joining: &mut Joining) {
+    /// The configuration of a source is about to change: what was learned about it goes into a note, and into the new
+    /// configuration, unless that starts from scratch.
+    pub(super) fn note_before(&mut self, index: SourceIdx, config: &mut SourceConfig) {
         let Some(learned) = self.unnoted(index) else { return };
         let Some(source) = self.sources.get_mut(index) else { return };
         source.is_unnoted = false;
         self.noting.ready.extend(learned_note(&learned).map(|note| (source.id, note)));
-        if let Plan::Watch(known) | Plan::Pause(known) = &mut joining.plan
-            && source.address.as_ref().is_some_and(|address| *known.url == *address.url())
-            && known.last_look.is_some_and(|last| Some(last) < learned.last_look)
+        if let Activity::Watch(watched) | Activity::Pause(watched) = &mut config.activity
+            && source.address.as_ref().is_some_and(|address| *watched.url == *address.url())
+            && watched.last_probe.is_some_and(|last| Some(last) < learned.last_probe)
         {
-            (known.last_look, known.model) = (learned.last_look, learned.model);
+            (watched.last_probe, watched.model) = (learned.last_probe, learned.model);
         }
     }
 
-    /// What was learned of a source, if that is in no note.
+    /// What was learned about a source, if that is in no note.
     fn unnoted(&self, index: SourceIdx) -> Option<Learned> {
         let source = self.sources.get(index).filter(|source| source.is_unnoted)?;
         let model = self.watch.watch().model(index)?.clone();
-        Some(Learned { last_look: source.last_look, model })
+        Some(Learned { last_probe: source.last_probe, model })
     }
 
     /// Hands some notes to the writer, if it is time for them.
@@ -109,8 +109,8 @@ impl Control {
             return;
         }
         let age = self.noting.begun_at.map_or(Duration::MAX, |at| now.since(at));
-        let n_looks = self.noting.newest.map_or(0, |id| id.0) - self.noting.noted.map_or(0, |id| id.0);
-        let is_time = age >= EVERY || (self.noting.noted.is_some() && n_looks >= MOST_LOOKS);
+        let n_probes = self.noting.newest.map_or(0, |id| id.0) - self.noting.noted.map_or(0, |id| id.0);
+        let is_time = age >= EVERY || (self.noting.noted.is_some() && n_probes >= MOST_LOOKS);
         if self.noting.until.is_none() && self.noting.newest > self.noting.noted && is_time {
             self.noting.begin(now);
         }
@@ -119,7 +119,7 @@ impl Control {
         }
     }
 
-    /// Hands all notes to the writer, because this is the end.
+    /// Hands all notes to the writer, at the end of a run.
     pub(super) fn flush_notes(&mut self, now: Time, commands: &mut Vec<Command>) {
         self.noting.begin(now);
         while self.noting.has_some() {

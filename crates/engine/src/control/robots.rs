@@ -1,22 +1,22 @@
-//! Asking sites for their robots.txt, and what follows from the answer. One fetch per site at a time, within the host's
-//! gap. It is no probe; but a probe waits for it, so there are never more of them than the budget grants probes.
+//! Fetching robots.txt of sites, and what follows from the answer. One fetch per site at a time, within the host's gap.
+//! It does not count as a probe, but a probe waits for each, so the budget bounds these fetches too.
 
 use dunlin_core::{Fault, Time};
-use dunlin_net::politeness::{MayFetch, Outcome, PlacedUrl};
+use dunlin_net::politeness::{MayFetch, Outcome, ScopedUrl};
 use dunlin_net::robots::{RobotsVerdict, SiteState};
-use dunlin_net::{Error as NetError, Fetched, ShownUrl};
+use dunlin_net::{Error as NetError, Fetched, RedactedUrl};
 use dunlin_store::ProbeId;
 
 use super::{Command, Control, Write};
 use crate::capture::Failure;
 
-/// What the names of stored sites begin with; no place has such a name.
+/// The prefix of stored site names; no scope has it.
 const SITE: &str = "robots ";
 
-/// The most bytes that are stored of one site. One that has more to say is asked anew after a restart.
+/// The most bytes that are stored of one site. A larger file is fetched again after a restart.
 const MAX_STORED: usize = 64 << 10;
 
-/// Whether this is about a site, not about a place.
+/// Whether this is about a site, not about a scope.
 pub(super) fn is_site(stored: &dunlin_store::Politeness) -> bool {
     stored.scope.starts_with(SITE)
 }
@@ -33,9 +33,9 @@ pub(super) fn site_name(site: &str) -> String {
 }
 
 impl Control {
-    /// Until when a robots.txt cannot be asked for, if it cannot. One that is on the way can be waited for.
-    pub(super) fn robots_held(&mut self, now: Time, robots_txt: &PlacedUrl) -> Option<Time> {
-        if self.asking_robots.contains_key(robots_txt.url().as_str()) {
+    /// Until when a robots.txt must not be fetched, if so. One that is already being fetched can be waited for.
+    pub(super) fn robots_held(&mut self, now: Time, robots_txt: &ScopedUrl) -> Option<Time> {
+        if self.robots_fetches.contains_key(robots_txt.url().as_str()) {
             return None;
         }
         match self.politeness.may_fetch(robots_txt, now) {
@@ -44,47 +44,47 @@ impl Control {
         }
     }
 
-    /// Lets a probe wait for a robots.txt, and asks for it unless that is being done.
-    pub(super) fn ask_robots(
+    /// Lets a probe wait for a robots.txt, and fetches it unless that is already happening.
+    pub(super) fn fetch_robots(
         &mut self,
         now: Time,
         probe: ProbeId,
-        robots_txt: &PlacedUrl,
+        robots_txt: &ScopedUrl,
         commands: &mut Vec<Command>,
     ) {
-        if let Some(waiting) = self.asking_robots.get_mut(robots_txt.url().as_str()) {
+        if let Some(waiting) = self.robots_fetches.get_mut(robots_txt.url().as_str()) {
             waiting.push(probe);
             return;
         }
         self.politeness.started(robots_txt, now);
-        self.asking_robots.insert(robots_txt.url().to_string(), vec![probe]);
+        self.robots_fetches.insert(robots_txt.url().to_string(), vec![probe]);
         self.figures.robots += 1;
         commands.push(Command::FetchRobots { url: robots_txt.url().clone() });
     }
 
-    /// Asking has panicked: the probes that waited for it have crashed.
-    pub(super) fn robots_lost(&mut self, now: Time, placed: &PlacedUrl, commands: &mut Vec<Command>) {
-        self.politeness.finished(placed, Outcome::OurTrouble, now);
-        let until = self.politeness.place_hold(placed, now).map_or(now, |(until, _)| until);
+    /// The fetch has panicked: the probes that waited for it fail.
+    pub(super) fn robots_lost(&mut self, now: Time, scoped: &ScopedUrl, commands: &mut Vec<Command>) {
+        self.politeness.finished(scoped, Outcome::LocalFailure, now);
+        let until = self.politeness.scope_hold(scoped, now).map_or(now, |(until, _)| until);
         let failure =
             Failure::new(Fault::Ours, "internal error while asking for robots.txt (please report this)");
-        for probe in self.asking_robots.remove(placed.url().as_str()).unwrap_or_default() {
-            self.fail_unasked(now, probe, &failure, until, commands);
+        for probe in self.robots_fetches.remove(scoped.url().as_str()).unwrap_or_default() {
+            self.fail_before_fetch(now, probe, &failure, until, commands);
         }
     }
 
     pub(super) fn robots_answered(
         &mut self,
         now: Time,
-        placed: &PlacedUrl,
+        scoped: &ScopedUrl,
         answer: &Result<Fetched, NetError>,
         commands: &mut Vec<Command>,
     ) {
-        let url = placed.url();
-        let waiting = self.asking_robots.remove(url.as_str()).unwrap_or_default();
-        // Nobody there, or a file that does not work, says nothing about other ports of that host, and is remembered for
-        // this origin. What the server asks for itself holds for the whole host.
-        self.politeness.finished(placed, Outcome::of(answer).own_word(), now);
+        let url = scoped.url();
+        let waiting = self.robots_fetches.remove(url.as_str()).unwrap_or_default();
+        // A failure to reach or read the file says nothing about other ports of the host, and counts for this origin only.
+        // An explicit wish of the server counts for the whole host.
+        self.politeness.finished(scoped, Outcome::of(answer).explicit_only(), now);
         match answer {
             Err(error) if error.fault() == Fault::Ours => self.trouble.ours(now, &error.to_string()),
             _ => self.trouble.fine(),
@@ -94,15 +94,15 @@ impl Control {
         let verdict = robots.verdict(url, now);
         let delay = robots.robots(url).and_then(|robots| robots.crawl_delay());
         let site = robots.to_store(url);
-        self.politeness.set_gap(placed, delay);
-        self.store_site(placed, site, commands);
-        let free = self.politeness.place_hold(placed, now).map_or(now, |(until, _)| until);
+        self.politeness.set_gap(scoped, delay);
+        self.store_site(scoped, site, commands);
+        let free = self.politeness.scope_hold(scoped, now).map_or(now, |(until, _)| until);
         let host = self.host_of(now, url);
         self.hold_until(now, host, free);
         let RobotsVerdict::Unreachable { until } = verdict else {
             for probe in waiting {
                 if self.is_stopping {
-                    self.turn_back(now, probe);
+                    self.return_probe(now, probe);
                 } else {
                     self.delayed.insert((free, probe));
                 }
@@ -114,15 +114,15 @@ impl Control {
             Ok(fetched) => (Fault::Remote, format!("the server answers {}", fetched.status)),
             Err(error) => (error.fault(), error.to_string()),
         };
-        let failure = Failure::new(fault, format!("{} cannot be read: {why}", ShownUrl::of(url)));
+        let failure = Failure::new(fault, format!("{} cannot be read: {why}", RedactedUrl::of(url)));
         for probe in waiting {
-            self.fail_unasked(now, probe, &failure, until, commands);
+            self.fail_before_fetch(now, probe, &failure, until, commands);
         }
     }
 
-    /// Has it stored what a site asks, and until when it is left alone: the next run need not ask it again.
-    fn store_site(&self, placed: &PlacedUrl, site: Option<(String, SiteState)>, commands: &mut Vec<Command>) {
-        let mut to_store = self.remembered(placed);
+    /// Stores the rules of a site and its waits, so that the next run need not fetch them again.
+    fn store_site(&self, scoped: &ScopedUrl, site: Option<(String, SiteState)>, commands: &mut Vec<Command>) {
+        let mut to_store = self.remembered(scoped);
         to_store.extend(site.map(|(site, state)| {
             let written = postcard::to_allocvec(&state).ok().filter(|bytes| bytes.len() <= MAX_STORED);
             dunlin_store::Politeness { scope: site_name(&site), state: written.unwrap_or_default() }
@@ -130,11 +130,11 @@ impl Control {
         commands.push(Command::Write(Write::Politeness(to_store)));
     }
 
-    /// Begins nothing from now on. Probes that have asked for nothing yet are given back.
+    /// Starts nothing from now on. Probes without a request yet are returned.
     pub(super) fn stop(&mut self, now: Time) {
         self.is_stopping = true;
         for (_, probe) in std::mem::take(&mut self.delayed) {
-            self.turn_back(now, probe);
+            self.return_probe(now, probe);
         }
     }
 }

@@ -1,35 +1,34 @@
-//! The sources that control knows, in as few bytes as will do: what is only needed for a probe is read from the store
-//! at the time.
+//! The sources that control knows, in as few bytes as possible: what only a probe needs is read from the store when it
+//! is made.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use dunlin_core::{SourceIdx, Time};
-use dunlin_net::politeness::PlacedUrl;
+use dunlin_net::politeness::ScopedUrl;
 use dunlin_sched::watch::{Input, Terms};
 use dunlin_store::{ProbeId, SourceId, SourceState};
 
 use super::Control;
-use crate::joining::{Joining, Known, Plan};
+use crate::source_config::{Activity, SourceConfig, WatchedSource};
 
 /// One source.
 #[derive(Debug)]
 pub(super) struct Source {
     pub(super) id: SourceId,
-    /// Nothing when what is stored makes no sense. Parsed, because a probe needs it so, and parsing costs as much as the
-    /// rest of a decision.
-    pub(super) address: Option<Arc<PlacedUrl>>,
+    /// `None` when the stored configuration is invalid. Parsed, because parsing costs as much as the rest of a decision.
+    pub(super) address: Option<Arc<ScopedUrl>>,
     pub(super) terms: Option<Terms>,
     pub(super) state: SourceState,
-    pub(super) last_look: Option<Time>,
+    pub(super) last_probe: Option<Time>,
     pub(super) not_before: Option<Time>,
     pub(super) failures: u32,
     pub(super) is_watched: bool,
-    /// Whether something was learned of it that is in no note yet.
+    /// Whether something was learned about it that is in no note yet.
     pub(super) is_unnoted: bool,
-    pub(super) under_way: Option<ProbeId>,
-    /// Words that came while it was under way, to be heeded when it is not.
-    pub(super) next: Option<Box<Joining>>,
+    pub(super) active_probe: Option<ProbeId>,
+    /// A configuration that came during a probe, to be applied after it.
+    pub(super) next: Option<Box<SourceConfig>>,
 }
 
 /// All of them, by index and by number. Indices of sources that have left are used again.
@@ -54,7 +53,7 @@ impl Sources {
         self.by_index.get_mut(index.index())?.as_mut()
     }
 
-    /// The source with this number at this index; `None` when another one has taken its place.
+    /// The source with this id at this index; `None` when another source has the index.
     pub(super) fn same(&mut self, index: SourceIdx, id: SourceId) -> Option<&mut Source> {
         self.get_mut(index).filter(|source| source.id == id)
     }
@@ -104,106 +103,112 @@ impl Sources {
 }
 
 impl Control {
-    /// A source joins, or is to be watched differently from now on.
-    pub(super) fn join(&mut self, now: Time, mut joining: Joining) {
-        let before = self.sources.find(joining.id);
+    /// A source is added, or its configuration changes.
+    pub(super) fn join(&mut self, now: Time, mut config: SourceConfig) {
+        let before = self.sources.find(config.id);
         if let Some(source) = before.and_then(|index| self.sources.get_mut(index))
-            && source.under_way.is_some()
+            && source.active_probe.is_some()
         {
-            // The look under way is about the old words; two at a time would be about both.
-            source.next = Some(Box::new(joining));
+            // The active probe uses the old configuration; two at a time would mix both.
+            source.next = Some(Box::new(config));
             return;
         }
         if let Some(index) = before {
-            self.note_before(index, &mut joining);
+            self.note_before(index, &mut config);
         }
         if let Some(index) = before
             && self.sources.is_watched(index)
         {
-            self.tell(now, Input::Left { source: index });
+            self.update_watch(now, Input::Left { source: index });
         }
-        let Joining { id, state, plan } = joining;
-        let (known, is_watched) = match plan {
-            Plan::Watch(known) => (Some(known), true),
-            Plan::Pause(known) => (Some(known), false),
-            Plan::LeaveOut { .. } => (None, false),
+        let SourceConfig { id, state, activity } = config;
+        let (watched, is_watched) = match activity {
+            Activity::Watch(watched) => (Some(watched), true),
+            Activity::Pause(watched) => (Some(watched), false),
+            Activity::Invalid { .. } => (None, false),
         };
-        let terms = known.as_ref().map(|known| self.terms(now, known));
+        let terms = watched.as_ref().map(|watched| self.terms(now, watched));
         let source = Source {
             id,
-            address: known.as_ref().map(|known| Arc::new(Arc::clone(&known.url).into())),
+            address: watched.as_ref().map(|watched| Arc::new(Arc::clone(&watched.url).into())),
             terms,
             state,
-            last_look: known.as_ref().and_then(|known| known.last_look).map(|at| at.min(now)),
-            not_before: known.as_ref().and_then(|known| self.not_before(now, known)),
-            failures: known.as_ref().map_or(0, |known| known.failures),
+            last_probe: watched.as_ref().and_then(|watched| watched.last_probe).map(|at| at.min(now)),
+            not_before: watched.as_ref().and_then(|watched| self.not_before(now, watched)),
+            failures: watched.as_ref().map_or(0, |watched| watched.failures),
             is_watched,
             is_unnoted: false,
-            under_way: None,
+            active_probe: None,
             next: None,
         };
-        let (last_look, not_before) = (source.last_look, source.not_before);
+        let (last_probe, not_before) = (source.last_probe, source.not_before);
         let index = self.sources.put(source);
-        if let Some(known) = known.as_ref().filter(|known| known.is_unnoted) {
-            self.note_joined(index, id, known);
+        if let Some(watched) = watched.as_ref().filter(|watched| watched.is_unnoted) {
+            self.note_joined(index, id, watched);
         }
-        if let (Some(known), Some(terms), true) = (known, terms, is_watched) {
-            let model = known.model;
-            self.tell(now, Input::Joined { source: index, terms, model, last_look, not_before });
+        if let (Some(watched), Some(terms), true) = (watched, terms, is_watched) {
+            let model = watched.model;
+            self.update_watch(
+                now,
+                Input::Joined { source: index, terms, model, last_look: last_probe, not_before },
+            );
         }
     }
 
-    /// When a source may be looked at again; a time that a clock set back has made absurd is shortened.
-    fn not_before(&self, now: Time, known: &Known) -> Option<Time> {
+    /// When a source may be probed again; a wait made absurd by a clock set back is shortened.
+    fn not_before(&self, now: Time, watched: &WatchedSource) -> Option<Time> {
         let longest = self.settings.longest_gap.max(self.settings.politeness.longest_wait);
-        known.not_before.filter(|at| *at > now).map(|at| at.min(now.plus(longest)))
+        watched.not_before.filter(|at| *at > now).map(|at| at.min(now.plus(longest)))
     }
 
-    fn terms(&mut self, now: Time, known: &Known) -> Terms {
+    fn terms(&mut self, now: Time, watched: &WatchedSource) -> Terms {
         Terms {
-            host: self.host_of(now, &known.url),
-            value: known.value,
+            host: self.host_of(now, &watched.url),
+            value: watched.value,
             cost: 1.0,
-            shortest_gap: known.shortest_gap,
-            longest_gap: known.longest_gap,
+            shortest_gap: watched.shortest_gap,
+            longest_gap: watched.longest_gap,
             wants_changes: true,
         }
     }
 
-    /// A source that waits after a failure need not wait for whoever asks for it. Its host is another matter.
+    /// A source that waits after a failure does not delay a requested probe. Its host still may.
     pub(super) fn end_own_pause(&mut self, now: Time, index: SourceIdx) {
         let Some(model) = self.watch.watch().model(index).cloned() else { return };
         let Some(source) = self.sources.get_mut(index) else { return };
-        let waits = source.not_before.is_some_and(|at| at > now) && source.under_way.is_none();
+        let waits = source.not_before.is_some_and(|at| at > now) && source.active_probe.is_none();
         let (Some(terms), true) = (source.terms, waits) else { return };
         source.not_before = None;
-        let last_look = source.last_look;
-        self.tell(now, Input::Joined { source: index, terms, model, last_look, not_before: None });
+        let last_probe = source.last_probe;
+        self.update_watch(
+            now,
+            Input::Joined { source: index, terms, model, last_look: last_probe, not_before: None },
+        );
     }
 
-    /// A source is there no more. What is under way for it ends without effect.
+    /// A source was removed. Its active probe ends without effect.
     pub(super) fn leave(&mut self, now: Time, id: SourceId) {
         if let Some((index, source)) = self.sources.take(id)
             && source.is_watched
         {
-            self.tell(now, Input::Left { source: index });
+            self.update_watch(now, Input::Left { source: index });
         }
     }
 
-    /// A look at a source has ended: words that came meanwhile are heeded now.
-    pub(super) fn settle(&mut self, now: Time, index: SourceIdx, id: SourceId) {
+    /// A probe has ended: a configuration that came during it is applied now.
+    pub(super) fn release(&mut self, now: Time, index: SourceIdx, id: SourceId) {
         let Some(source) = self.sources.same(index, id) else { return };
-        source.under_way = None;
+        source.active_probe = None;
         if let Some(mut next) = source.next.take() {
-            let look = (source.last_look, source.not_before, source.failures);
+            let progress = (source.last_probe, source.not_before, source.failures);
             let same = source.address.clone();
             next.state = source.state.clone();
-            if let Plan::Watch(known) | Plan::Pause(known) = &mut next.plan
-                && same.is_some_and(|same| *known.url == *same.url())
+            if let Activity::Watch(watched) | Activity::Pause(watched) = &mut next.activity
+                && same.is_some_and(|same| *watched.url == *same.url())
             {
-                (known.last_look, known.not_before, known.failures) = look;
+                (watched.last_probe, watched.not_before, watched.failures) = progress;
                 if let Some(model) = self.watch.watch().model(index) {
-                    known.model = model.clone();
+                    watched.model = model.clone();
                 }
             }
             self.join(now, *next);

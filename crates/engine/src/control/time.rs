@@ -1,5 +1,5 @@
-//! A clock that was set back. Everything that was timed would wait until the old time comes round again, so the watch is
-//! begun anew at the new time with all that is known. A clock that was set forward needs nothing: no budget is saved up.
+//! A clock that was set back. Every wait would last until the old time comes round again, so the watch is started again
+//! at the new time with all that is known. A clock that was set forward needs nothing: no budget is saved up.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use super::{Control, new_watch};
 const NOTICED: Duration = Duration::from_secs(5);
 
 impl Control {
-    /// Looks whether time runs backwards.
+    /// Checks whether time runs backwards.
     pub(super) fn notice_clock(&mut self, now: Time) {
         let last = self.now.replace(now);
         if last.is_some_and(|last| last.since(now) > NOTICED + self.settings.chronon) {
@@ -32,22 +32,22 @@ impl Control {
         (self.journal.batch_at, self.forgot_at) = (None, None);
         let hosts: Vec<_> = self.hosts.iter().map(|(host, _)| host).collect();
         for host in hosts {
-            self.introduce(now, host);
+            self.register_host(now, host);
         }
         let mut inputs = Vec::new();
         for (index, source) in self.sources.iter_mut() {
-            source.last_look = source.last_look.map(|at| at.min(now));
+            source.last_probe = source.last_probe.map(|at| at.min(now));
             source.not_before = source.not_before.map(|at| at.min(now.plus(longest)));
-            let (last_look, not_before) = (source.last_look, source.not_before);
+            let (last_probe, not_before) = (source.last_probe, source.not_before);
             if let (true, Some(terms), Some(model)) =
                 (source.is_watched, source.terms, old.watch().model(index))
             {
                 let model = model.clone();
-                inputs.push(Input::Joined { source: index, terms, model, last_look, not_before });
+                inputs.push(Input::Joined { source: index, terms, model, last_look: last_probe, not_before });
             }
         }
         for input in inputs {
-            self.tell(now, input);
+            self.update_watch(now, input);
         }
     }
 }

@@ -1,11 +1,11 @@
-//! What keeps everything from working: a store that cannot be written, a network of ours that fails. While it lasts
-//! nothing new is begun, or one thing at a time, so that no source pays for it and nothing runs hot.
+//! What keeps everything from working: a store that cannot be written, or our own failing network. While it lasts no
+//! probe starts, or one at a time, so that no source is blamed and nothing runs hot.
 
 use std::time::Duration;
 
 use dunlin_core::Time;
 
-/// So many failures of our own in a row, with nothing that worked in between, are the network's.
+/// This many of our own failures in a row, without a success in between, are the network's.
 const IN_A_ROW: u32 = 3;
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
 const LONGEST_PAUSE: Duration = Duration::from_mins(1);
@@ -31,7 +31,7 @@ impl Trouble {
         }
     }
 
-    /// A fetch got somewhere, so the network works.
+    /// A fetch reached a server, so the network works.
     pub(super) fn fine(&mut self) {
         self.n_ours = 0;
         self.pause = None;
@@ -42,7 +42,7 @@ impl Trouble {
         self.pause.map(|_| self.reason.clone())
     }
 
-    /// The most that may be begun at `now`.
+    /// The most probes that may start at `now`.
     pub(super) fn most(&self, now: Time) -> u32 {
         match self.pause {
             _ if self.store.is_some() => 0,

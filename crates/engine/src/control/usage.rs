@@ -1,8 +1,8 @@
-//! How many probes were made of late, in buckets. Exact to a bucket, bounded in size.
+//! How many probes were made recently, in buckets. Exact to a bucket, bounded in size.
 
 use dunlin_core::Time;
 
-use crate::Used;
+use crate::ProbeCounts;
 
 /// A ring of counters, one per step of time.
 #[derive(Debug, Clone)]
@@ -30,7 +30,7 @@ impl<const N: usize> Ring<N> {
         self.counts[Self::slot(step)] += 1;
     }
 
-    /// Forgets what is too old at `step`. A clock that was set back begins anew.
+    /// Forgets what is too old at `step`. A clock that was set back starts again from zero.
     fn advance(&mut self, step: i64) {
         if step < self.newest || step.saturating_sub(self.newest) >= Self::STEPS {
             self.counts = [0; N];
@@ -62,9 +62,9 @@ impl Usage {
         self.minutes.count(now.seconds().div_euclid(60));
     }
 
-    pub(super) fn used(&self, now: Time) -> Used {
+    pub(super) fn used(&self, now: Time) -> ProbeCounts {
         let minute = now.seconds().div_euclid(60);
-        Used {
+        ProbeCounts {
             minute: self.seconds.last(now.seconds(), 60),
             hour: self.minutes.last(minute, 60),
             day: self.minutes.last(minute, 1440),
@@ -74,14 +74,14 @@ impl Usage {
 
 /// The probes of one host.
 #[derive(Debug, Clone, Default)]
-pub(super) struct HostUse {
+pub(super) struct HostCounter {
     rings: Option<Box<(Ring<12>, Ring<24>)>>,
 }
 
 /// Seconds in the steps in which the probes of one host in the last hour are counted.
 const FIVE_MINUTES: i64 = 300;
 
-impl HostUse {
+impl HostCounter {
     pub(super) fn count(&mut self, now: Time) {
         let (steps, hours) = &mut **self.rings.get_or_insert_default();
         steps.count(now.seconds().div_euclid(FIVE_MINUTES));
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn the_last_hour_of_a_host_does_not_end_with_the_hour() {
-        let mut used = HostUse::default();
+        let mut used = HostCounter::default();
         for minute in 0..60 {
             used.count(Time::from_seconds(minute * 60));
         }
@@ -123,7 +123,7 @@ mod tests {
         let later = usage.used(Time::from_seconds(7199 + 1800));
         assert_eq!((later.minute, later.hour, later.day), (0, 1800, 7200));
         usage.count(Time::from_seconds(100));
-        assert_eq!(usage.used(Time::from_seconds(100)).day, 1, "a clock that was set back begins anew");
+        assert_eq!(usage.used(Time::from_seconds(100)).day, 1, "a clock that was set back starts from zero");
         usage.count(Time::from_seconds(i64::MAX / 2_000_000));
         assert_eq!(usage.used(Time::from_seconds(i64::MAX / 2_000_000)).day, 1);
     }

@@ -1,4 +1,4 @@
-//! One probe from the store's words to a finished capture: what is fetched, then what is read if it is new.
+//! One probe from its task to its result: the fetch, then the reading if the content is new.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
@@ -11,18 +11,20 @@ use url::Url;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use super::recent::{Kept, Recalled};
-use super::tasks::{Name, Progress, Run};
-use crate::capture::{Body, Errand, Failure, Job, Step, first_step, given_up, took_too_long};
-use crate::control::{Event, Leg};
+use super::workers::{Progress, Run, TaskId};
+use crate::capture::{
+    Body, Failure, PreparedProbe, ProbeTask, Step, first_step, given_up, reading_timed_out,
+};
+use crate::control::{Event, SiteHop};
 use crate::handle::wall_clock;
 use crate::probe::{digest, read};
 use crate::recipe::Target;
-use crate::{Readers, Settings, Staff, Unread};
+use crate::{ReaderLimits, Readers, Settings, WorkError};
 
-/// What a task brought.
+/// The result of a task.
 pub(super) struct Done {
     pub(super) event: Event,
-    /// What the next probe of the source begins with, once what this one brought is written.
+    /// What the next probe of the source starts from, once this one is written.
     pub(super) next: Option<Kept>,
 }
 
@@ -33,24 +35,24 @@ impl From<Event> for Done {
 }
 
 /// Something to fetch.
-pub(super) enum Fetch {
+pub(super) enum FetchTask {
     /// A source.
-    Probe { errand: Errand, leg: Leg, basis: Basis },
+    Probe { task: ProbeTask, hop: SiteHop, basis: Basis },
     /// A robots.txt.
     Robots(Url),
 }
 
-/// What a probe begins with.
+/// What a probe starts from.
 pub(super) enum Basis {
-    /// What the probe before has left.
+    /// What the last probe left.
     Recalled(Kept),
     /// What the store has.
-    Read(Box<Job>),
+    Read(Box<PreparedProbe>),
 }
 
-/// What a probe brought that has to be read.
+/// Fetched content that has to be read.
 pub(super) struct Reading {
-    job: Box<Job>,
+    prepared: Box<PreparedProbe>,
     answer: Box<Result<Fetched, NetError>>,
     at: Time,
 }
@@ -66,14 +68,14 @@ pub(super) struct Fetching {
     client: Client,
     /// Read pages.
     readers: Readers,
-    /// Of the prints of bodies: another one in every run, so that nobody can choose bodies that are taken for one another.
+    /// Of the fingerprints of bodies: random in every run, so that a site cannot choose bodies that collide.
     seed: u64,
 }
 
 impl Fetching {
     pub(super) fn new(store: Arc<dyn Store>, settings: Arc<Settings>, client: Client) -> Self {
-        // What waits for them is bounded by what may be under way.
-        let staff = Staff::for_this_machine(Settings::SPARE_READERS, usize::MAX);
+        // What waits for them is bounded by the number of active probes.
+        let staff = ReaderLimits::for_this_machine(Settings::SPARE_READERS, usize::MAX);
         Self {
             store,
             settings,
@@ -87,43 +89,50 @@ impl Fetching {
         self.readers.clone()
     }
 
-    /// Fetches a source, beginning with what is recalled of it, or with what the store has.
-    async fn probe(&self, errand: Errand, leg: Leg, basis: Basis) -> Progress<Reading> {
-        let Errand { probe, source, .. } = errand;
-        let (job, last_print) = match basis {
-            Basis::Read(job) => (*job, None),
+    /// Fetches a source, starting from what is cached of it, or from what the store has.
+    async fn probe(&self, task: ProbeTask, hop: SiteHop, basis: Basis) -> Progress<Reading> {
+        let ProbeTask { probe, source, .. } = task;
+        let (prepared, last_fingerprint) = match basis {
+            Basis::Read(prepared) => (*prepared, None),
             Basis::Recalled(kept) => {
-                let Recalled { recipe, look, flicker, print } = kept.recalled();
-                let target = Target { url: Arc::clone(&errand.url), recipe };
-                (Job::new(&errand, target, look, flicker, &self.settings), print)
+                let Recalled { recipe, note, flicker, fingerprint } = kept.recalled();
+                let target = Target { url: Arc::clone(&task.url), recipe };
+                (PreparedProbe::new(&task, target, note, flicker, &self.settings), fingerprint)
             }
         };
-        let request = match job.request() {
-            Ok(request) => leg.of(request),
+        let request = match prepared.request() {
+            Ok(request) => hop.of(request),
             Err(error) => {
                 let failure = Failure::new(Fault::User, error.to_string());
-                let taken = given_up(&job, failure, wall_clock());
-                return Progress::Done(Event::Taken(Box::new(taken)).into());
+                let result = given_up(&prepared, failure, wall_clock());
+                return Progress::Done(Event::Probed(Box::new(result)).into());
             }
         };
-        tracing::debug!(%source, url = %dunlin_net::ShownUrl::of(request.url()), "probe");
+        tracing::debug!(%source, url = %dunlin_net::RedactedUrl::of(request.url()), "probe");
         let answer = match self.client.fetch(request).await {
-            Err(NetError::Elsewhere { onward }) => {
-                return Progress::Done(Event::LedOn { probe, onward }.into());
+            Err(NetError::CrossSiteRedirect { redirect }) => {
+                return Progress::Done(Event::Redirected { probe, redirect }.into());
             }
-            Err(NetError::Stale { .. }) => return Progress::Done(Event::ClosedUnder { probe }.into()),
+            Err(NetError::Stale { .. }) => return Progress::Done(Event::ConnectionClosed { probe }.into()),
             answer => answer,
         };
         let at = wall_clock();
         let is_small = is_small(&answer);
-        let print = answer.as_ref().ok().filter(|_| is_small).and_then(|fetched| self.print(fetched));
-        let body = if print.is_some() && print == last_print { Body::Last } else { Body::Any };
-        // Most answers are nothing new, and it takes microseconds to see that: less than another thread does.
-        if is_small && let Step::Done(taken) = first_step(&job, &answer, body, at) {
-            let next = Kept::after(job.target.recipe, Some(job.flicker), print.or(last_print), &taken);
-            return Progress::Done(Done { event: Event::Taken(taken), next });
+        let fingerprint =
+            answer.as_ref().ok().filter(|_| is_small).and_then(|fetched| self.fingerprint(fetched));
+        let body =
+            if fingerprint.is_some() && fingerprint == last_fingerprint { Body::Last } else { Body::Any };
+        // Most answers are nothing new, and that takes microseconds to see: less than switching to another thread.
+        if is_small && let Step::Done(result) = first_step(&prepared, &answer, body, at) {
+            let next = Kept::after(
+                prepared.target.recipe,
+                Some(prepared.flicker),
+                fingerprint.or(last_fingerprint),
+                &result,
+            );
+            return Progress::Done(Done { event: Event::Probed(result), next });
         }
-        Progress::Rest(Reading { job: Box::new(job), answer: Box::new(answer), at })
+        Progress::Rest(Reading { prepared: Box::new(prepared), answer: Box::new(answer), at })
     }
 
     async fn robots(&self, url: Url) -> Done {
@@ -132,50 +141,50 @@ impl Fetching {
         Event::Robots { url, answer }.into()
     }
 
-    /// Tells a body from others, several times faster than its hash does.
-    fn print(&self, fetched: &Fetched) -> Option<u128> {
+    /// Distinguishes a body from others, several times faster than its hash.
+    fn fingerprint(&self, fetched: &Fetched) -> Option<u128> {
         (!fetched.is_unchanged()).then(|| xxh3_128_with_seed(&fetched.body, self.seed))
     }
 }
 
 impl Run for Fetching {
-    type Errand = Fetch;
+    type Task = FetchTask;
     type Rest = Reading;
 
-    fn name(errand: &Fetch) -> Name {
-        match errand {
-            Fetch::Probe { errand, .. } => Name::Probe(errand.probe),
-            Fetch::Robots(url) => Name::Robots(url.clone()),
+    fn id(task: &FetchTask) -> TaskId {
+        match task {
+            FetchTask::Probe { task, .. } => TaskId::Probe(task.probe),
+            FetchTask::Robots(url) => TaskId::Robots(url.clone()),
         }
     }
 
-    async fn fetch(&self, errand: Fetch) -> Progress<Reading> {
-        match errand {
-            Fetch::Probe { errand, leg, basis } => self.probe(errand, leg, basis).await,
-            Fetch::Robots(url) => Progress::Done(self.robots(url).await),
+    async fn fetch(&self, task: FetchTask) -> Progress<Reading> {
+        match task {
+            FetchTask::Probe { task, hop, basis } => self.probe(task, hop, basis).await,
+            FetchTask::Robots(url) => Progress::Done(self.robots(url).await),
         }
     }
 
-    async fn finish(&self, Reading { job, answer, at }: Reading) -> Done {
-        let (probe, recipe) = (job.probe, Arc::clone(&job.target.recipe));
+    async fn finish(&self, Reading { prepared, answer, at }: Reading) -> Done {
+        let (probe, recipe) = (prepared.probe, Arc::clone(&prepared.target.recipe));
         let (store, settings) = (Arc::clone(&self.store), Arc::clone(&self.settings));
-        let (source, within) = (job.source, settings.reading_time);
-        let late = took_too_long(&job, &answer, within, at);
+        let (source, within) = (prepared.source, settings.reading_time);
+        let late = reading_timed_out(&prepared, &answer, within, at);
         let reading = self.readers.run(within, move || match &*answer {
-            Ok(fetched) if is_small(&answer) => read(&*store, &settings, *job, fetched, at),
-            answer => digest(&*store, &settings, *job, answer, at),
+            Ok(fetched) if is_small(&answer) => read(&*store, &settings, *prepared, fetched, at),
+            answer => digest(&*store, &settings, *prepared, answer, at),
         });
         match reading.await {
-            Ok(Ok(taken)) => {
-                let next = Kept::after(recipe, None, None, &taken);
-                Done { event: Event::Taken(Box::new(taken)), next }
+            Ok(Ok(result)) => {
+                let next = Kept::after(recipe, None, None, &result);
+                Done { event: Event::Probed(Box::new(result)), next }
             }
             Ok(Err(error)) => Event::Dropped { probe, reason: error.to_string() }.into(),
-            Err(Unread::TooLong { .. }) => {
+            Err(WorkError::TooLong { .. }) => {
                 tracing::warn!(%source, ?within, "a page took too long to read; its reading was abandoned");
-                Event::Taken(Box::new(late)).into()
+                Event::Probed(Box::new(late)).into()
             }
-            Err(Unread::Panicked(reason)) => Event::Crashed { probe, reason }.into(),
+            Err(WorkError::Panicked(reason)) => Event::Crashed { probe, reason }.into(),
             Err(unread) => Event::Dropped { probe, reason: unread.to_string() }.into(),
         }
     }

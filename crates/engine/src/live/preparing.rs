@@ -1,5 +1,5 @@
-//! Probes of sources of which nothing is recalled: what the store has of them is read for many at a time, since one call
-//! costs more than what it reads. Fetches nothing.
+//! Probes of sources that are not cached: the store is read for many at a time, since one call costs more than what it
+//! reads. Fetches nothing.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,19 +9,19 @@ use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use tokio::task::{JoinHandle, spawn_blocking};
 
 use crate::Settings;
-use crate::capture::{Errand, Job};
-use crate::control::{Event, Leg};
+use crate::capture::{PreparedProbe, ProbeTask};
+use crate::control::{Event, SiteHop};
 use crate::probe::{panic_message, prepare};
 use crate::recipe::Recipes;
 
 /// The most that are read in one call, so that the first need not wait long for the last.
 const AT_ONE_TIME: usize = 256;
-/// The most calls under way; each has a thread.
+/// The most calls at one time; each has a thread.
 const CALLS: usize = 2;
 
-/// A probe that can be fetched, or what became of it instead.
+/// A probe that can be fetched, or the event that ended it.
 pub(super) enum Ready {
-    Job { errand: Errand, leg: Leg, job: Box<Job> },
+    Probe { task: ProbeTask, hop: SiteHop, prepared: Box<PreparedProbe> },
     Event(Event),
 }
 
@@ -30,7 +30,7 @@ pub(super) struct Preparing {
     store: Arc<dyn Store>,
     settings: Arc<Settings>,
     recipes: Arc<Mutex<Recipes>>,
-    waiting: Vec<(Errand, Leg)>,
+    waiting: Vec<(ProbeTask, SiteHop)>,
     calls: FuturesUnordered<JoinHandle<Vec<Ready>>>,
     n_called: usize,
 }
@@ -46,9 +46,9 @@ impl Preparing {
         self.waiting.len() + self.n_called
     }
 
-    /// Puts one in line.
-    pub(super) fn push(&mut self, errand: Errand, leg: Leg) {
-        self.waiting.push((errand, leg));
+    /// Queues one.
+    pub(super) fn push(&mut self, task: ProbeTask, hop: SiteHop) {
+        self.waiting.push((task, hop));
     }
 
     /// Begins to read for those that wait, unless enough are being read for.
@@ -65,7 +65,7 @@ impl Preparing {
 
     /// Waits for some to be ready; nothing when none is being read for.
     pub(super) async fn ended(&mut self) -> Option<Vec<Ready>> {
-        // A panic has been caught where it happened, and nobody cancels a call.
+        // A panic has been caught where it happened, and calls are never cancelled.
         let ready = self.calls.next().await?.unwrap_or_default();
         self.n_called -= ready.len();
         Some(ready)
@@ -76,28 +76,27 @@ fn read(
     store: &dyn Store,
     settings: &Settings,
     recipes: &Mutex<Recipes>,
-    batch: Vec<(Errand, Leg)>,
+    batch: Vec<(ProbeTask, SiteHop)>,
 ) -> Vec<Ready> {
-    let (errands, legs): (Vec<Errand>, Vec<Leg>) = batch.into_iter().unzip();
-    // Whatever a panic leaves of the recipes is whole, and the rest is used by nobody else.
-    let jobs = catch_unwind(AssertUnwindSafe(|| {
+    let (tasks, hops): (Vec<ProbeTask>, Vec<SiteHop>) = batch.into_iter().unzip();
+    // The recipes are consistent after a panic, and the rest is not used again.
+    let prepared = catch_unwind(AssertUnwindSafe(|| {
         let mut recipes = recipes.lock().unwrap_or_else(PoisonError::into_inner);
-        prepare(store, settings, &mut recipes, &errands)
+        prepare(store, settings, &mut recipes, &tasks)
     }));
-    let all = |event: &dyn Fn(ProbeId) -> Event| {
-        errands.iter().map(|errand| Ready::Event(event(errand.probe))).collect()
-    };
-    let jobs = match jobs {
-        Ok(Ok(jobs)) => jobs,
+    let all =
+        |event: &dyn Fn(ProbeId) -> Event| tasks.iter().map(|task| Ready::Event(event(task.probe))).collect();
+    let prepared = match prepared {
+        Ok(Ok(prepared)) => prepared,
         Ok(Err(error)) => return all(&|probe| Event::Dropped { probe, reason: error.to_string() }),
         Err(panic) => {
             let said = panic_message(&*panic);
             return all(&|probe| Event::Crashed { probe, reason: said.clone() });
         }
     };
-    let ready = errands.into_iter().zip(legs).zip(jobs).map(|((errand, leg), job)| match job {
-        Ok(job) => Ready::Job { errand, leg, job: Box::new(job) },
-        Err(error) => Ready::Event(Event::Dropped { probe: errand.probe, reason: error.to_string() }),
+    let ready = tasks.into_iter().zip(hops).zip(prepared).map(|((task, hop), prepared)| match prepared {
+        Ok(prepared) => Ready::Probe { task, hop, prepared: Box::new(prepared) },
+        Err(error) => Ready::Event(Event::Dropped { probe: task.probe, reason: error.to_string() }),
     });
     ready.collect()
 }

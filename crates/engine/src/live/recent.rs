@@ -1,8 +1,8 @@
-//! What the store has about the sources that were looked at last, so that the next look need not read it again. Bounded;
-//! what is not here is read from the store, which stays the truth.
+//! A cache of what the store has about the sources that were probed last, so that the next probe need not read it again.
+//! Bounded; the rest is read from the store, which stays the truth.
 //!
-//! Invariant: what is handed out is what is stored. A source is taken out for its probe, and rests here again only when
-//! what the probe brought is written and nobody has edited or removed the source meanwhile.
+//! Invariant: what is handed out is what is stored. A source is taken out for its probe, and comes back only when the
+//! result is written and the source was not edited or removed in the meantime.
 
 use std::sync::Arc;
 
@@ -11,25 +11,25 @@ use dunlin_store::{ProbeId, SourceId};
 use serde::{Deserialize, Serialize};
 
 use crate::by_id::ById;
-use crate::capture::{Finding, Taken};
-use crate::memory::{LookNote, flicker_in};
+use crate::capture::{ProbeOutcome, ProbeResult};
+use crate::memory::{ProbeNote, flicker_in};
 use crate::recipe::SourceRecipe;
 
-/// What a source takes beside its packed bytes: its place in a map, which is half empty at times, and the header of an
+/// What a source takes beside its packed bytes: its slot in a map, which is half empty at times, and the header of an
 /// allocation.
 const BYTES_PER_SOURCE: usize = 80;
 
-/// What a probe of a source begins with.
+/// What a probe of a source starts from.
 #[derive(Debug, Clone)]
 pub(super) struct Recalled {
     pub(super) recipe: Arc<SourceRecipe>,
-    pub(super) look: LookNote,
+    pub(super) note: ProbeNote,
     pub(super) flicker: Flicker,
-    /// Of a body whose hash is the one in `look`, once such a body has come again.
-    pub(super) print: Option<u128>,
+    /// Of a body whose hash is the one in `note`, once such a body has come again.
+    pub(super) fingerprint: Option<u128>,
 }
 
-/// The same in as few bytes as will do: of many sources all have to be kept, and of each only now and then one is needed.
+/// The same in as few bytes as possible: all of many sources are kept, and only now and then one is needed.
 #[derive(Debug, Clone)]
 pub(super) struct Kept {
     recipe: Arc<SourceRecipe>,
@@ -39,38 +39,43 @@ pub(super) struct Kept {
 /// What is packed. Without the flicker where there is none, as of most sources.
 #[derive(Serialize, Deserialize)]
 struct Packed {
-    print: Option<u128>,
-    look: LookNote,
+    fingerprint: Option<u128>,
+    note: ProbeNote,
     flicker: Option<Flicker>,
 }
 
 impl Kept {
-    fn new(recipe: Arc<SourceRecipe>, look: LookNote, flicker: Flicker, print: Option<u128>) -> Option<Self> {
+    fn new(
+        recipe: Arc<SourceRecipe>,
+        note: ProbeNote,
+        flicker: Flicker,
+        fingerprint: Option<u128>,
+    ) -> Option<Self> {
         let flicker = Some(flicker).filter(|flicker| *flicker != Flicker::default());
-        let packed = postcard::to_allocvec(&Packed { print, look, flicker }).ok()?;
+        let packed = postcard::to_allocvec(&Packed { fingerprint, note, flicker }).ok()?;
         Some(Self { recipe, packed: packed.into() })
     }
 
-    /// What the next probe will begin with once this one is written; `None` where control adds to that, or where it
-    /// takes a look into the store. `flicker` is what the probe did not use up.
+    /// What the next probe will start from once this one is written; `None` where control adds to that, or where the store
+    /// has to be read. `flicker` is what the probe did not use up.
     pub(super) fn after(
         recipe: Arc<SourceRecipe>,
         flicker: Option<Flicker>,
-        print: Option<u128>,
-        taken: &Taken,
+        fingerprint: Option<u128>,
+        result: &ProbeResult,
     ) -> Option<Self> {
-        if !matches!(taken.finding, Finding::Seen { .. }) {
+        if !matches!(result.outcome, ProbeOutcome::Observed { .. }) {
             return None;
         }
-        let flicker = flicker_in(&taken.capture.notes).or(flicker)?;
-        Self::new(recipe, taken.look.clone(), flicker, print)
+        let flicker = flicker_in(&result.capture.notes).or(flicker)?;
+        Self::new(recipe, result.note.clone(), flicker, fingerprint)
     }
 
-    /// What a probe begins with.
+    /// What a probe starts from.
     pub(super) fn recalled(self) -> Recalled {
-        let Packed { print, look, flicker } =
+        let Packed { fingerprint, note, flicker } =
             postcard::from_bytes(&self.packed).expect("this process has packed it, in the same form");
-        Recalled { recipe: self.recipe, look, flicker: flicker.unwrap_or_default(), print }
+        Recalled { recipe: self.recipe, note, flicker: flicker.unwrap_or_default(), fingerprint }
     }
 
     const fn n_bytes(&self) -> usize {
@@ -78,7 +83,7 @@ impl Kept {
     }
 }
 
-/// The memory: sources that were looked at last. When the younger generation is full, the older one is forgotten.
+/// The cache: sources that were probed last. When the younger generation is full, the older one is dropped.
 #[derive(Debug)]
 pub(super) struct Recent {
     /// Of each generation.
@@ -86,12 +91,12 @@ pub(super) struct Recent {
     young: ById<SourceId, Kept>,
     young_bytes: usize,
     old: ById<SourceId, Kept>,
-    /// Sources that are with a probe, which may have left something that is not written yet.
+    /// Sources that are being probed, with what the probe leaves once it is written.
     out: ById<SourceId, Out>,
     most_out: usize,
 }
 
-/// With whom a source is, and what that probe has left.
+/// The active probe of a source, and what it leaves.
 #[derive(Debug)]
 struct Out {
     probe: ProbeId,
@@ -99,30 +104,30 @@ struct Out {
 }
 
 impl Recent {
-    /// Holds about so many bytes at the most, and forgets nothing as long as half of that is enough; for so many probes
-    /// under way.
-    pub(super) fn new(most_bytes: usize, most_under_way: usize) -> Self {
+    /// Holds at most about `most_bytes`, and drops nothing as long as half of that is enough; for at most this many active
+    /// probes.
+    pub(super) fn new(most_bytes: usize, max_active: usize) -> Self {
         Self {
             most_bytes: most_bytes / 2,
             young: ById::default(),
             young_bytes: 0,
             old: ById::default(),
             out: ById::default(),
-            most_out: most_under_way.saturating_mul(2),
+            most_out: max_active.saturating_mul(2),
         }
     }
 
-    /// Takes a source out for a probe; what is known of it, if it was here.
+    /// Takes a source out for a probe; returns what is known about it, if it was here.
     pub(super) fn take(&mut self, source: SourceId, probe: ProbeId) -> Option<Kept> {
         if self.out.len() >= self.most_out {
-            // Those whose probes came to nothing. Others are among them, and will be read from the store.
+            // Mostly sources whose probes were dropped. The others will be read from the store.
             self.out.clear();
         }
         self.out.insert(source, Out { probe, left: None });
         self.remove(source)
     }
 
-    /// Takes in what a probe will have left once that is written.
+    /// Adds what a probe will leave once it is written.
     pub(super) fn leave(&mut self, source: SourceId, probe: ProbeId, kept: Kept) {
         if let Some(out) = self.out.get_mut(&source)
             && out.probe == probe
@@ -131,7 +136,7 @@ impl Recent {
         }
     }
 
-    /// What a probe has brought is in the store.
+    /// The result of a probe is in the store.
     pub(super) fn written(&mut self, source: SourceId, probe: ProbeId) {
         if self.out.get(&source).is_some_and(|out| out.probe == probe)
             && let Some(Out { left: Some(kept), .. }) = self.out.remove(&source)
@@ -140,7 +145,7 @@ impl Recent {
         }
     }
 
-    /// Forgets a source that was edited or removed, also if it is with a probe.
+    /// Forgets a source that was edited or removed, also during a probe.
     pub(super) fn forget(&mut self, source: SourceId) {
         self.out.remove(&source);
         self.remove(source);
@@ -170,11 +175,11 @@ mod tests {
 
     const MOST: usize = 1 << 20;
 
-    fn kept(look: LookNote) -> Kept {
-        Kept::new(Arc::default(), look, Flicker::default(), Some(7)).unwrap()
+    fn kept(note: ProbeNote) -> Kept {
+        Kept::new(Arc::default(), note, Flicker::default(), Some(7)).unwrap()
     }
 
-    fn look_at(recent: &mut Recent, number: u64, kept: Kept) {
+    fn probe_at(recent: &mut Recent, number: u64, kept: Kept) {
         let (source, probe) = (SourceId(number.cast_signed()), ProbeId(number));
         recent.take(source, probe);
         recent.leave(source, probe, kept);
@@ -189,19 +194,19 @@ mod tests {
     #[test]
     fn a_source_comes_back_from_its_own_probe_only_when_written_and_not_after_an_edit() {
         let (mut recent, source) = (Recent::new(MOST, 9), SourceId(1));
-        recent.leave(source, ProbeId(1), kept(LookNote::default()));
-        assert!(recent.take(source, ProbeId(2)).is_none(), "nobody had taken it out");
-        recent.leave(source, ProbeId(1), kept(LookNote::default()));
+        recent.leave(source, ProbeId(1), kept(ProbeNote::default()));
+        assert!(recent.take(source, ProbeId(2)).is_none(), "it had not been taken out");
+        recent.leave(source, ProbeId(1), kept(ProbeNote::default()));
         recent.written(source, ProbeId(1));
         assert!(recent.take(source, ProbeId(3)).is_none(), "another probe had it");
-        recent.leave(source, ProbeId(3), kept(LookNote::default()));
+        recent.leave(source, ProbeId(3), kept(ProbeNote::default()));
         assert!(!is_here(&recent, 1), "it was not written");
         recent.written(source, ProbeId(3));
         assert!(recent.take(source, ProbeId(4)).is_some());
         recent.written(source, ProbeId(4));
         assert!(!is_here(&recent, 1), "the probe has left nothing");
         recent.take(source, ProbeId(5));
-        recent.leave(source, ProbeId(5), kept(LookNote::default()));
+        recent.leave(source, ProbeId(5), kept(ProbeNote::default()));
         recent.forget(source);
         recent.written(source, ProbeId(5));
         assert!(recent.take(source, ProbeId(6)).is_none(), "it was edited under way");
@@ -209,34 +214,31 @@ mod tests {
 
     #[test]
     fn what_comes_out_is_what_went_in() {
-        let mut look = LookNote { spec: 3, hash: Some([9; 32]), n_told: 200, ..LookNote::default() };
-        look.validators.etag = Some("\"tag\"".to_owned());
+        let mut note = ProbeNote { spec: 3, hash: Some([9; 32]), n_reported: 200, ..ProbeNote::default() };
+        note.validators.etag = Some("\"tag\"".to_owned());
         let mut recent = Recent::new(MOST, 9);
-        look_at(&mut recent, 1, kept(look.clone()));
+        probe_at(&mut recent, 1, kept(note.clone()));
         let recalled = recent.take(SourceId(1), ProbeId(9)).unwrap().recalled();
-        assert_eq!((recalled.look, recalled.print), (look, Some(7)));
+        assert_eq!((recalled.note, recalled.fingerprint), (note, Some(7)));
         assert_eq!(recalled.flicker, Flicker::default());
     }
 
     #[test]
     fn it_holds_so_much_and_the_latest() {
         let mut recent = Recent::new(MOST, 9);
-        let plain = || kept(LookNote::default());
+        let plain = || kept(ProbeNote::default());
         let n_fit = (MOST / plain().n_bytes()) as u64;
-        (0..n_fit / 2).for_each(|number| look_at(&mut recent, number, plain()));
+        (0..n_fit / 2).for_each(|number| probe_at(&mut recent, number, plain()));
         assert!((0..n_fit / 2).all(|number| is_here(&recent, number)), "half of it is enough for these");
-        (0..4 * n_fit).for_each(|number| look_at(&mut recent, number, plain()));
+        (0..4 * n_fit).for_each(|number| probe_at(&mut recent, number, plain()));
         let n_held = recent.young.len() + recent.old.len();
         assert!(n_held as u64 <= n_fit + 2, "{n_held}");
         assert!(is_here(&recent, 4 * n_fit - 1) && !is_here(&recent, 0));
-        (0..4 * n_fit).for_each(|_| look_at(&mut recent, 7, plain()));
-        assert!(
-            is_here(&recent, 4 * n_fit - 2),
-            "one that is looked at often takes no more room than others"
-        );
-        let mut look = LookNote::default();
-        look.validators.etag = Some("e".repeat(60_000));
-        (0..1000).for_each(|number| look_at(&mut recent, number, kept(look.clone())));
+        (0..4 * n_fit).for_each(|_| probe_at(&mut recent, 7, plain()));
+        assert!(is_here(&recent, 4 * n_fit - 2), "one that is probed often takes no more room than others");
+        let mut note = ProbeNote::default();
+        note.validators.etag = Some("e".repeat(60_000));
+        (0..1000).for_each(|number| probe_at(&mut recent, number, kept(note.clone())));
         let n_held = recent.young.len() + recent.old.len();
         assert!(n_held <= MOST / 60_000 + 2, "{n_held} with long validators");
     }

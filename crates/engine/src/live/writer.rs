@@ -1,5 +1,6 @@
-//! The task that writes: takes what has come in while it was writing, or comes within a moment, writes it together, says
-//! what came of it, and tries again after a pause when the store cannot be written. Once nobody can send any more it tries one last time.
+//! The task that writes: takes what has come in while it was writing, or comes within a moment, writes it together, reports
+//! the results, and tries again after a pause when the store cannot be written. After the last sender is gone it tries one
+//! last time.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,19 +10,19 @@ use tokio::sync::mpsc;
 
 use crate::Error;
 use crate::control::{Event, Write};
-use crate::pulse::Pulse;
+use crate::heartbeat::Heartbeat;
 use crate::writing::Backlog;
 
-/// How long to wait for more to write together: a commit costs much the same for one as for a hundred, and nobody notices
-/// a few milliseconds.
+/// How long to wait for more to write together: a commit costs much the same for one as for a hundred, and a few
+/// milliseconds go unnoticed.
 const GATHER_FOR: Duration = Duration::from_millis(2);
 
-/// Runs until nobody can send any more. An error means that not all is written.
+/// Runs until the last sender is gone. An error means that not everything is written.
 pub(super) async fn run(
     store: Arc<dyn Store>,
     mut writes: mpsc::Receiver<Write>,
     events: mpsc::Sender<Vec<Event>>,
-    pulse: Arc<Pulse>,
+    heartbeat: Arc<Heartbeat>,
 ) -> Result<(), Error> {
     let mut backlog = Backlog::default();
     let mut is_last = false;
@@ -41,11 +42,11 @@ pub(super) async fn run(
             let events = backlog.attempt(&*store);
             (backlog, events)
         });
-        let written = pulse.writing();
+        let written = heartbeat.writing();
         let attempted = attempt.await;
         drop(written);
         let Ok((returned, happened)) = attempted else {
-            // The store panicked; what it was given is gone with it, and nothing can be promised any more.
+            // The store panicked; what it was given is lost, and nothing can be promised any more.
             tracing::error!("the store has failed for good");
             let reason = "internal error of the store (restart, and please report this)".to_owned();
             let _ = events.send(vec![Event::StoreTrouble(Some(reason))]).await;
@@ -70,8 +71,7 @@ enum Sender {
     Gone,
 }
 
-/// Waits before another attempt, and takes in what is sent meanwhile. There is no use in waiting for a sender that is
-/// gone.
+/// Waits before another attempt, and takes what is sent in the meantime. Stops waiting when the sender is gone.
 async fn wait(pause: Duration, writes: &mut mpsc::Receiver<Write>, backlog: &mut Backlog) -> Sender {
     let pause = tokio::time::sleep(pause);
     tokio::pin!(pause);

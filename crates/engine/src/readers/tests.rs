@@ -8,7 +8,7 @@ const LONG: Duration = Duration::from_mins(1);
 const SHORT: Duration = Duration::from_millis(20);
 
 fn readers(at_one_time: usize, spare: usize) -> Readers {
-    Readers::new("test-reader", Staff { at_one_time, spare, most_waiting: usize::MAX })
+    Readers::new("test-reader", ReaderLimits { at_one_time, spare, most_waiting: usize::MAX })
 }
 
 /// Work that waits until it is released, and gives what it is released with; how it is released.
@@ -24,23 +24,23 @@ async fn until(mut is_so: impl FnMut() -> bool) {
             tokio::task::yield_now().await;
         }
     };
-    assert!(timeout(LONG, wait).await.is_ok(), "waited in vain");
+    assert!(timeout(LONG, wait).await.is_ok(), "timed out");
 }
 
 #[tokio::test]
-async fn what_ends_in_time_is_given_back_and_a_panic_is_told() {
+async fn work_that_ends_in_time_is_returned_and_a_panic_is_reported() {
     let readers = readers(1, 0);
     assert_eq!(readers.run(LONG, || 7).await, Ok(7));
     let panicked = readers.run(LONG, || -> u32 { panic!("a bug") }).await;
-    assert_eq!(panicked, Err(Unread::Panicked("a bug".to_owned())));
+    assert_eq!(panicked, Err(WorkError::Panicked("a bug".to_owned())));
     assert_eq!(readers.run(LONG, || 8).await, Ok(8), "the thread goes on");
 }
 
 #[tokio::test]
-async fn a_late_result_is_nobodys_and_the_next_work_gets_its_own() {
+async fn a_late_result_is_dropped_and_the_next_work_gets_its_own() {
     let readers = readers(1, 1);
     let (release, work) = held();
-    assert_eq!(readers.run(SHORT, work).await, Err(Unread::TooLong { within: SHORT }));
+    assert_eq!(readers.run(SHORT, work).await, Err(WorkError::TooLong { within: SHORT }));
     assert_eq!((readers.n_abandoned(), readers.are_stuck()), (1, false));
     // The next one runs while the late one ends, and is not mistaken for it.
     let (release_next, next) = held();
@@ -49,7 +49,7 @@ async fn a_late_result_is_nobodys_and_the_next_work_gets_its_own() {
         async move { readers.run(LONG, next).await }
     });
     release.send(1).unwrap();
-    until(|| readers.crew.places.available_permits() == 1 && readers.n_abandoned() == 0).await;
+    until(|| readers.pool.slots.available_permits() == 1 && readers.n_abandoned() == 0).await;
     release_next.send(2).unwrap();
     assert_eq!(next.await.unwrap(), Ok(2));
 }
@@ -82,7 +82,7 @@ async fn long_work_keeps_others_waiting_for_a_turn_only() {
         let readers = readers.clone();
         async move { readers.run(LONG, work).await }
     });
-    until(|| readers.crew.n_awaited.load(Ordering::Relaxed) == 1).await;
+    until(|| readers.pool.n_awaited.load(Ordering::Relaxed) == 1).await;
     assert_eq!(readers.run(LONG, || 3).await, Ok(3), "beside it");
     assert_eq!(readers.n_abandoned(), 0);
     release.send(4).unwrap();
@@ -90,32 +90,32 @@ async fn long_work_keeps_others_waiting_for_a_turn_only() {
 }
 
 #[tokio::test]
-async fn one_too_many_in_line_is_refused() {
-    let readers = Readers::new("test-reader", Staff { at_one_time: 1, spare: 0, most_waiting: 1 });
+async fn one_too_many_in_the_queue_is_refused() {
+    let readers = Readers::new("test-reader", ReaderLimits { at_one_time: 1, spare: 0, most_waiting: 1 });
     let (release, work) = held();
     let run = |work: Box<dyn FnOnce() -> u32 + Send>| {
         let readers = readers.clone();
         tokio::spawn(async move { readers.run(LONG, work).await })
     };
     let first = run(Box::new(work));
-    until(|| readers.crew.n_awaited.load(Ordering::Relaxed) == 1).await;
+    until(|| readers.pool.n_awaited.load(Ordering::Relaxed) == 1).await;
     let second = run(Box::new(|| 2));
-    until(|| readers.crew.n_waiting.load(Ordering::Relaxed) == 1).await;
-    assert_eq!(readers.run(LONG, || 3).await, Err(Unread::Full));
+    until(|| readers.pool.n_waiting.load(Ordering::Relaxed) == 1).await;
+    assert_eq!(readers.run(LONG, || 3).await, Err(WorkError::Full));
     release.send(1).unwrap();
     assert_eq!((first.await.unwrap(), second.await.unwrap()), (Ok(1), Ok(2)));
     assert_eq!(readers.run(LONG, || 3).await, Ok(3));
 }
 
 #[tokio::test]
-async fn who_stops_waiting_has_abandoned_the_work_and_its_turn() {
+async fn a_caller_that_stops_waiting_abandons_the_work_and_its_turn() {
     let readers = readers(1, 1);
     let (release, work) = held();
     let gone = tokio::spawn({
         let readers = readers.clone();
         async move { readers.run(LONG, work).await }
     });
-    until(|| readers.crew.n_awaited.load(Ordering::Relaxed) == 1).await;
+    until(|| readers.pool.n_awaited.load(Ordering::Relaxed) == 1).await;
     gone.abort();
     until(|| readers.n_abandoned() == 1).await;
     assert_eq!(readers.run(LONG, || 5).await, Ok(5));
@@ -128,9 +128,9 @@ async fn threads_are_used_again_and_end_with_their_readers() {
     let readers = readers(2, 8);
     let first = readers.run(LONG, || std::thread::current().id()).await;
     // The thread counts as idle a moment after its result is there.
-    until(|| readers.crew.hall.state().n_idle == 1).await;
+    until(|| readers.pool.threads.state().n_idle == 1).await;
     assert_eq!(readers.run(LONG, || std::thread::current().id()).await, first);
-    let hall = Arc::clone(&readers.crew.hall);
+    let threads = Arc::clone(&readers.pool.threads);
     drop(readers);
-    until(|| Arc::strong_count(&hall) == 1).await;
+    until(|| Arc::strong_count(&threads) == 1).await;
 }

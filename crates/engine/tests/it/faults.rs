@@ -6,7 +6,7 @@ use std::time::Duration;
 use dunlin_engine::simulated::Simulation;
 use dunlin_store::{Health, NewSource, Store};
 
-use crate::given::{Ailing, all_changes, feed, page, settings, shelf, simulation, state, summaries};
+use crate::fixtures::{Ailing, all_changes, feed, page, settings, simulation, state, summaries, test_store};
 use crate::polite::assert_gaps;
 use crate::web::{Fault, Kind, Web, at};
 
@@ -23,7 +23,7 @@ fn web_with(url: &str) -> Web {
 }
 
 #[test]
-fn every_kind_of_failure_is_told_waited_out_and_forgotten() {
+fn every_kind_of_failure_is_reported_waited_out_and_forgotten() {
     let url = "http://bad.example/page";
     let faults = [
         (Fault::Status(404), Health::Refused, "the page is not there (404 Not Found)"),
@@ -37,31 +37,31 @@ fn every_kind_of_failure_is_told_waited_out_and_forgotten() {
         (Fault::Truncated, Health::Failing, "bad.example: body cut off after 10 bytes of 100"),
     ];
     for (fault, health, reason) in faults {
-        let shelf = shelf();
+        let test_store = test_store();
         let mut web = web_with(url);
         web.sites.get_mut(url).unwrap().changes = vec![at(DAY + 40_000)];
         web.fail(url, 7_200, DAY, fault.clone());
-        let mut run = simulation(&shelf.store, web, 0);
+        let mut run = simulation(&test_store.store, web, 0);
         let (good, bad) = (run.add_source(feed(GOOD)).unwrap(), run.add_source(page(url)).unwrap());
         run.run_until(at(3_600));
-        assert_eq!(state(&*shelf.store, bad).0, Health::Well);
+        assert_eq!(state(&*test_store.store, bad).0, Health::Well);
         run.run_until(at(DAY - 1));
-        let (found, said) = state(&*shelf.store, bad);
-        assert_eq!(found, health, "{fault:?}: {said}");
-        assert!(said.starts_with(reason), "{fault:?}: {said}");
+        let (found, stated) = state(&*test_store.store, bad);
+        assert_eq!(found, health, "{fault:?}: {stated}");
+        assert!(stated.starts_with(reason), "{fault:?}: {stated}");
         let n_tried = run.world().probes_of("/page").iter().filter(|probe| **probe >= at(7_200)).count();
         assert!((2..80).contains(&n_tried), "{fault:?}: tried {n_tried} times in a day");
         run.run_until(at(2 * DAY));
-        assert_eq!(state(&*shelf.store, bad), (Health::Well, String::new()), "{fault:?}");
-        assert_eq!(summaries(&*shelf.store, bad).len(), 1, "{fault:?}: what changed later is told");
-        assert!(summaries(&*shelf.store, good).len() > 44, "{fault:?}: others go on");
+        assert_eq!(state(&*test_store.store, bad), (Health::Well, String::new()), "{fault:?}");
+        assert_eq!(summaries(&*test_store.store, bad).len(), 1, "{fault:?}: what changed later is reported");
+        assert!(summaries(&*test_store.store, good).len() > 44, "{fault:?}: others go on");
         assert_gaps(&run.world().log, 10);
     }
 }
 
 #[test]
 fn our_own_network_is_not_held_against_anyone() {
-    let shelf = shelf();
+    let test_store = test_store();
     let mut web = Web::default();
     let urls: Vec<String> = (0..12).map(|n| format!("http://h{n}.example/page")).collect();
     for url in &urls {
@@ -70,24 +70,24 @@ fn our_own_network_is_not_held_against_anyone() {
     }
     let mut settings = settings();
     settings.budget.per_second = 0.5;
-    let mut run = Simulation::new(shelf.store.clone(), settings, web, at(0)).unwrap();
+    let mut run = Simulation::new(test_store.store.clone(), settings, web, at(0)).unwrap();
     let sources: Vec<_> = urls.iter().map(|url| run.add_source(page(url)).unwrap()).collect();
     run.run_until(at(10_000));
     assert!(run.health().network_trouble.unwrap().contains("no name server answered"));
     let n_tried = run.world().probes().filter(|logged| logged.at >= at(7_200)).count();
     assert!(n_tried < 150, "{n_tried} attempts in an hour without a network");
     for source in &sources {
-        assert_eq!(state(&*shelf.store, *source), (Health::Well, String::new()));
+        assert_eq!(state(&*test_store.store, *source), (Health::Well, String::new()));
     }
     run.run_until(at(14_400));
     assert_eq!(run.health().network_trouble, None);
-    assert!(run.explain(sources[0]).unwrap().last_look.unwrap() > at(10_800));
+    assert!(run.explain(sources[0]).unwrap().last_probe.unwrap() > at(10_800));
 }
 
 #[test]
 fn a_panic_while_reading_one_source_stops_no_other() {
-    let shelf = shelf();
-    let ailing = Ailing::new(&shelf.store);
+    let test_store = test_store();
+    let ailing = Ailing::new(&test_store.store);
     let url = "http://bad.example/page";
     let mut web = web_with(url);
     web.sites.get_mut(url).unwrap().changes = (1..90).map(|hour| at(hour * 3600)).collect();
@@ -96,29 +96,29 @@ fn a_panic_while_reading_one_source_stops_no_other() {
     run.run_until(at(1_800));
     ailing.panics_at.store(bad.0, Ordering::Relaxed);
     run.run_until(at(2 * DAY));
-    let (health, reason) = state(&*shelf.store, bad);
+    let (health, reason) = state(&*test_store.store, bad);
     assert_eq!(health, Health::Failing);
     assert!(
         reason.contains("internal error while reading it") && reason.contains("told to panic"),
         "{reason}"
     );
     assert!(run.figures().crashed > 2 && run.figures().crashed < 60, "{:?}", run.figures());
-    assert!(summaries(&*shelf.store, good).len() > 40, "others go on");
+    assert!(summaries(&*test_store.store, good).len() > 40, "others go on");
     ailing.panics_at.store(-1, Ordering::Relaxed);
     run.run_until(at(4 * DAY));
-    assert_eq!(state(&*shelf.store, bad).0, Health::Well);
+    assert_eq!(state(&*test_store.store, bad).0, Health::Well);
 }
 
 #[test]
 fn a_full_disk_stops_probes_and_loses_nothing() {
-    let shelf = shelf();
-    let ailing = Ailing::new(&shelf.store);
+    let test_store = test_store();
+    let ailing = Ailing::new(&test_store.store);
     let mut run =
         Simulation::new(ailing.clone(), settings(), web_with("http://bad.example/page"), at(0)).unwrap();
     let good = run.add_source(feed(GOOD)).unwrap();
     run.add_source(page("http://bad.example/page")).unwrap();
     run.run_until(at(DAY));
-    // With a look under way, so that something is there to be lost.
+    // During a probe, so that something is there to be lost.
     let n_before = run.world().probes().count();
     while run.world().probes().count() == n_before {
         let next = run.clock().plus(Duration::from_millis(20));
@@ -137,17 +137,17 @@ fn a_full_disk_stops_probes_and_loses_nothing() {
     ailing.is_full.store(false, Ordering::Relaxed);
     run.run_until(at(4 * DAY));
     assert_eq!(run.health().store_trouble, None);
-    let told = summaries(&*shelf.store, good);
-    let expected: Vec<String> = (1..=told.len()).map(|n| format!("Entry {n}")).collect();
-    assert_eq!(told, expected, "each entry once, in order");
-    assert!(told.len() >= 94, "{}", told.len());
+    let reported = summaries(&*test_store.store, good);
+    let expected: Vec<String> = (1..=reported.len()).map(|n| format!("Entry {n}")).collect();
+    assert_eq!(reported, expected, "each entry once, in order");
+    assert!(reported.len() >= 94, "{}", reported.len());
     assert_eq!(run.figures().lost_captures, 0);
 }
 
 #[test]
 fn a_clock_that_jumps_makes_no_burst_and_no_standstill() {
     for jump in [-6 * 3600, 6 * 3600, -40 * DAY, 40 * DAY] {
-        let shelf = shelf();
+        let test_store = test_store();
         let mut web = Web::default();
         let urls: Vec<String> = (0..30).map(|n| format!("http://h{n}.example/page")).collect();
         for url in &urls {
@@ -155,7 +155,7 @@ fn a_clock_that_jumps_makes_no_burst_and_no_standstill() {
         }
         let mut settings = settings();
         settings.budget.per_second = 0.02;
-        let mut run = Simulation::new(shelf.store.clone(), settings, web, at(0)).unwrap();
+        let mut run = Simulation::new(test_store.store.clone(), settings, web, at(0)).unwrap();
         for url in &urls {
             let hourly = r#"{"longest_gap":3600}"#.to_owned();
             run.add_source(NewSource { recipe: hourly, ..page(url) }).unwrap();
@@ -176,19 +176,19 @@ fn a_clock_that_jumps_makes_no_burst_and_no_standstill() {
         assert!(seen.len() > 100, "{jump}: {} probes in the five hours after", seen.len());
         seen.sort_unstable();
         seen.dedup();
-        assert_eq!(seen.len(), urls.len(), "{jump}: sources that were not looked at any more");
-        assert!(all_changes(&*shelf.store).is_empty());
+        assert_eq!(seen.len(), urls.len(), "{jump}: sources that were not probed any more");
+        assert!(all_changes(&*test_store.store).is_empty());
         drop(run.stop());
         let entries: Vec<_> =
-            dunlin_engine::journal::read(&*shelf.store, None).collect::<Result<_, _>>().unwrap();
+            dunlin_engine::journal::read(&*test_store.store, None).collect::<Result<_, _>>().unwrap();
         dunlin_sched::watch::journal::replay(entries).unwrap();
     }
 }
 
 #[test]
-fn a_source_that_is_removed_during_a_look_leaves_nothing_behind() {
-    let shelf = shelf();
-    let mut run = simulation(&shelf.store, web_with("http://bad.example/page"), 0);
+fn a_source_that_is_removed_during_a_probe_leaves_nothing_behind() {
+    let test_store = test_store();
+    let mut run = simulation(&test_store.store, web_with("http://bad.example/page"), 0);
     let bad = run.add_source(page("http://bad.example/page")).unwrap();
     let good = run.add_source(feed(GOOD)).unwrap();
     while run.world().probes_of("/page").is_empty() {
@@ -196,10 +196,10 @@ fn a_source_that_is_removed_during_a_look_leaves_nothing_behind() {
         run.run_until(next);
     }
     run.remove_source(bad).unwrap();
-    // Between two ticks, when no look is under way.
+    // Between two ticks, when no probe is active.
     run.run_until(at(DAY + 5));
-    assert!(shelf.store.source(bad).unwrap().is_none());
+    assert!(test_store.store.source(bad).unwrap().is_none());
     assert_eq!(run.world().probes_of("/page").len(), 1);
-    assert!(summaries(&*shelf.store, good).len() > 10);
+    assert!(summaries(&*test_store.store, good).len() > 10);
     assert_eq!((run.figures().in_flight, run.figures().sources), (0, 1));
 }

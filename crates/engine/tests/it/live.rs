@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use dunlin_core::Time;
-use dunlin_engine::{Engine, Error, Handle, Pace, Settings, Standing, explain_stored};
+use dunlin_engine::{Engine, Error, Handle, Pace, Settings, SourceStatus, explain_stored};
 use dunlin_net::Guard;
 use dunlin_store::{Cursor, DecisionQuery, Health, NewDecision, NewSource, SourceEdit, SourceId, Store as _};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpListener;
 
-use crate::given::{Ailing, Shelf, n_changes, shelf, state, summaries};
+use crate::fixtures::{Ailing, TestStore, n_changes, state, summaries, test_store};
 
 /// What a path answers: the head after the status line's version, and the body.
 type Pages = Arc<Mutex<BTreeMap<String, (String, String)>>>;
@@ -85,16 +85,16 @@ pub(crate) fn page(url: String) -> NewSource {
 
 pub(crate) async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let wait = async {
-        let mut looks = tokio::time::interval(Duration::from_millis(10));
+        let mut ticks = tokio::time::interval(Duration::from_millis(10));
         while !is_so() {
-            looks.tick().await;
+            ticks.tick().await;
         }
     };
-    assert!(tokio::time::timeout(Duration::from_mins(1), wait).await.is_ok(), "waited in vain: {what}");
+    assert!(tokio::time::timeout(Duration::from_mins(1), wait).await.is_ok(), "timed out: {what}");
 }
 
-pub(crate) async fn until_well(shelf: &Shelf, source: SourceId) {
-    until("first look", || state(&*shelf.store, source).0 == Health::Well).await;
+pub(crate) async fn until_well(test_store: &TestStore, source: SourceId) {
+    until("first probe", || state(&*test_store.store, source).0 == Health::Well).await;
 }
 
 async fn next_cursor(handle: &Handle, after: Cursor) -> Cursor {
@@ -104,46 +104,47 @@ async fn next_cursor(handle: &Handle, after: Cursor) -> Cursor {
 }
 
 #[tokio::test]
-async fn a_change_is_stored_before_it_is_told_and_told_once() {
-    let (shelf, server) = (shelf(), Server::start().await);
+async fn a_change_is_stored_before_it_is_announced_and_announced_once() {
+    let (test_store, server) = (test_store(), Server::start().await);
     server.put("/page", "200 OK", "<p>One</p>");
-    let engine = Engine::start(shelf.store.clone(), hasty()).await.unwrap();
+    let engine = Engine::start(test_store.store.clone(), hasty()).await.unwrap();
     let handle = engine.handle();
     let source = handle.add_source(page(server.url("/page"))).await.unwrap();
-    until_well(&shelf, source.id).await;
+    until_well(&test_store, source.id).await;
     assert_eq!(server.n_asked("/robots.txt"), 1);
     server.put("/page", "200 OK", "<p>Two</p>");
     handle.probe_now(source.id).await.unwrap();
-    let told = next_cursor(&handle, Cursor::START).await;
-    assert_eq!(n_changes(&*shelf.store), told.0, "told after it was stored");
+    let reported = next_cursor(&handle, Cursor::START).await;
+    assert_eq!(n_changes(&*test_store.store), reported.0, "announced after it was stored");
 
     let explained = handle.explain(source.id).await.unwrap();
-    assert!(matches!(explained.standing, Standing::Watched | Standing::UnderWay), "{explained:?}");
-    assert!(explained.outlook.rate > 0.0 && explained.outlook.ahead.len() == 24);
+    assert!(matches!(explained.status, SourceStatus::Watched | SourceStatus::Probing), "{explained:?}");
+    assert!(explained.forecast.rate > 0.0 && explained.forecast.ahead.len() == 24);
     let report = handle.budget().await;
-    assert!(report.used.minute >= 2 && report.hosts[0].place == "host 127.0.0.1", "{report:?}");
+    assert!(report.used.minute >= 2 && report.hosts[0].scope == "host 127.0.0.1", "{report:?}");
     assert!(handle.figures().changed >= 1 && handle.health().store_trouble.is_none());
     engine.stop().await.unwrap();
     assert!(matches!(handle.probe_now(source.id).await, Err(Error::Stopped)));
 
     // Started again, it knows what it knew: the same page is no news.
-    let engine = Engine::start(shelf.store.clone(), hasty()).await.unwrap();
+    let engine = Engine::start(test_store.store.clone(), hasty()).await.unwrap();
     let before = server.n_asked("/page");
     engine.handle().probe_now(source.id).await.unwrap();
-    until("another look", || server.n_asked("/page") > before).await;
+    until("another probe", || server.n_asked("/page") > before).await;
     engine.stop().await.unwrap();
-    assert_eq!(n_changes(&*shelf.store), told.0);
+    assert_eq!(n_changes(&*test_store.store), reported.0);
     let stored =
-        explain_stored(&*shelf.store, &hasty(), source.id, Time::from_seconds(2_000_000_000)).unwrap();
-    assert!(stored.last_look.is_some() && stored.outlook.evidence > 0.0);
-    let entries = dunlin_engine::journal::read(&*shelf.store, None).collect::<Result<Vec<_>, _>>().unwrap();
+        explain_stored(&*test_store.store, &hasty(), source.id, Time::from_seconds(2_000_000_000)).unwrap();
+    assert!(stored.last_probe.is_some() && stored.forecast.evidence > 0.0);
+    let entries =
+        dunlin_engine::journal::read(&*test_store.store, None).collect::<Result<Vec<_>, _>>().unwrap();
     assert_eq!(dunlin_sched::watch::journal::replay(entries).unwrap().starts, 2);
 }
 
 #[tokio::test]
 async fn failures_are_states_and_a_panic_is_one_of_them() {
-    let (shelf, server) = (shelf(), Server::start().await);
-    let ailing = Ailing::new(&shelf.store);
+    let (test_store, server) = (test_store(), Server::start().await);
+    let ailing = Ailing::new(&test_store.store);
     server.put("/bad", "200 OK", "<p>One</p>");
     server.put("/good", "200 OK", "<p>One</p>");
     let engine = Engine::start(ailing.clone(), hasty()).await.unwrap();
@@ -151,49 +152,49 @@ async fn failures_are_states_and_a_panic_is_one_of_them() {
     let gone = handle.add_source(page(server.url("/gone"))).await.unwrap().id;
     let bad = handle.add_source(page(server.url("/bad"))).await.unwrap().id;
     let good = handle.add_source(page(server.url("/good"))).await.unwrap().id;
-    until_well(&shelf, bad).await;
-    until_well(&shelf, good).await;
-    until("refused", || state(&*shelf.store, gone).0 == Health::Refused).await;
+    until_well(&test_store, bad).await;
+    until_well(&test_store, good).await;
+    until("refused", || state(&*test_store.store, gone).0 == Health::Refused).await;
     ailing.panics_at.store(bad.0, Ordering::Relaxed);
     server.put("/bad", "200 OK", "<p>Two</p>");
     server.put("/good", "200 OK", "<p>Two</p>");
     handle.probe_now(bad).await.unwrap();
-    until("a panic told", || state(&*shelf.store, bad).1.contains("told to panic")).await;
+    until("a reported panic", || state(&*test_store.store, bad).1.contains("told to panic")).await;
     handle.probe_now(good).await.unwrap();
-    until("others go on", || !summaries(&*shelf.store, good).is_empty()).await;
+    until("others go on", || !summaries(&*test_store.store, good).is_empty()).await;
     assert_eq!(handle.figures().crashed, 1);
     engine.stop().await.unwrap();
 }
 
 #[tokio::test]
 async fn a_store_that_is_full_for_a_while_loses_nothing() {
-    let (shelf, server) = (shelf(), Server::start().await);
-    let ailing = Ailing::new(&shelf.store);
+    let (test_store, server) = (test_store(), Server::start().await);
+    let ailing = Ailing::new(&test_store.store);
     server.put("/page", "200 OK", "<p>One</p>");
     let engine = Engine::start(ailing.clone(), hasty()).await.unwrap();
     let handle = engine.handle();
     let source = handle.add_source(page(server.url("/page"))).await.unwrap().id;
-    until_well(&shelf, source).await;
+    until_well(&test_store, source).await;
     ailing.is_full.store(true, Ordering::Relaxed);
     server.put("/page", "200 OK", "<p>Two</p>");
     handle.probe_now(source).await.unwrap();
-    until("trouble told", || handle.health().store_trouble.is_some()).await;
+    until("reported trouble", || handle.health().store_trouble.is_some()).await;
     let n_asked = server.n_asked("/page");
     handle.probe_now(source).await.unwrap();
-    assert!(summaries(&*shelf.store, source).is_empty());
+    assert!(summaries(&*test_store.store, source).is_empty());
     ailing.is_full.store(false, Ordering::Relaxed);
     next_cursor(&handle, Cursor::START).await;
-    assert_eq!(summaries(&*shelf.store, source).len(), 1);
+    assert_eq!(summaries(&*test_store.store, source).len(), 1);
     until("trouble over", || handle.health().store_trouble.is_none()).await;
-    until("looks go on", || server.n_asked("/page") > n_asked).await;
+    until("probes go on", || server.n_asked("/page") > n_asked).await;
     engine.stop().await.unwrap();
 }
 
 #[tokio::test]
 async fn budgets_edits_and_removals_take_effect_and_stay() {
-    let (shelf, server) = (shelf(), Server::start().await);
+    let (test_store, server) = (test_store(), Server::start().await);
     server.put("/page", "200 OK", "<p>One</p>");
-    let engine = Engine::start(shelf.store.clone(), hasty()).await.unwrap();
+    let engine = Engine::start(test_store.store.clone(), hasty()).await.unwrap();
     let handle = engine.handle();
     for per_second in [f64::NAN, -1.0, 1e-300, 1e300] {
         assert!(matches!(handle.set_budget(Pace { per_second }).await, Err(Error::Number { .. })));
@@ -209,10 +210,10 @@ async fn budgets_edits_and_removals_take_effect_and_stay() {
     assert!(matches!(handle.probe_now(source).await, Err(Error::Paused(_))));
     engine.stop().await.unwrap();
 
-    let engine = Engine::start(shelf.store.clone(), hasty()).await.unwrap();
+    let engine = Engine::start(test_store.store.clone(), hasty()).await.unwrap();
     let handle = engine.handle();
     assert_eq!(handle.budget().await.pace, Pace { per_second: 3.5 });
-    assert_eq!(handle.explain(source).await.unwrap().standing, Standing::Paused);
+    assert_eq!(handle.explain(source).await.unwrap().status, SourceStatus::Paused);
     handle.remove_source(source).await.unwrap();
     assert!(matches!(handle.remove_source(source).await, Err(Error::NoSuchSource(_))));
     assert!(matches!(handle.explain(source).await, Err(Error::NoSuchSource(_))));
@@ -222,10 +223,10 @@ async fn budgets_edits_and_removals_take_effect_and_stay() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_stored_and_what_is_watched_stay_the_same_whoever_speaks_first() {
-    let (shelf, server) = (shelf(), Server::start().await);
+async fn store_and_watch_stay_the_same_in_any_order_of_edits() {
+    let (test_store, server) = (test_store(), Server::start().await);
     let settings = Settings { budget: Pace { per_second: 0.0 }, ..hasty() };
-    let engine = Engine::start(shelf.store.clone(), settings).await.unwrap();
+    let engine = Engine::start(test_store.store.clone(), settings).await.unwrap();
     let handle = engine.handle();
     let mut sources = Vec::new();
     for n in 0..40 {
@@ -251,25 +252,26 @@ async fn what_is_stored_and_what_is_watched_stay_the_same_whoever_speaks_first()
     while let Some(ended) = speakers.join_next().await {
         ended.unwrap();
     }
-    let (stored, used) = (dunlin_engine::stored_budget(&*shelf.store).unwrap(), handle.budget().await.pace);
+    let (stored, used) =
+        (dunlin_engine::stored_budget(&*test_store.store).unwrap(), handle.budget().await.pace);
     assert_eq!(stored, Some(used));
-    assert_eq!((shelf.store.statistics().unwrap().sources, handle.figures().sources), (0, 0));
+    assert_eq!((test_store.store.statistics().unwrap().sources, handle.figures().sources), (0, 0));
     engine.stop().await.unwrap();
 }
 
 #[tokio::test]
 async fn stopping_with_a_full_store_says_what_is_lost_without_long_waits() {
-    let (shelf, server) = (shelf(), Server::start().await);
-    let ailing = Ailing::new(&shelf.store);
+    let (test_store, server) = (test_store(), Server::start().await);
+    let ailing = Ailing::new(&test_store.store);
     server.put("/page", "200 OK", "<p>One</p>");
     let settings = Settings { stop_within: Duration::from_hours(1), ..hasty() };
     let engine = Engine::start(ailing.clone(), settings.clone()).await.unwrap();
     let handle = engine.handle();
     let source = handle.add_source(page(server.url("/page"))).await.unwrap().id;
-    until_well(&shelf, source).await;
+    until_well(&test_store, source).await;
     ailing.is_full.store(true, Ordering::Relaxed);
     server.put("/page", "200 OK", "<p>Two</p>");
-    until("trouble told", || handle.health().store_trouble.is_some()).await;
+    until("reported trouble", || handle.health().store_trouble.is_some()).await;
     let stopped = tokio::time::timeout(Duration::from_mins(1), engine.stop()).await.unwrap();
     assert!(matches!(stopped, Err(Error::Unwritten)), "{stopped:?}");
 
@@ -277,104 +279,105 @@ async fn stopping_with_a_full_store_says_what_is_lost_without_long_waits() {
     ailing.is_full.store(false, Ordering::Relaxed);
     let engine = Engine::start(ailing.clone(), settings).await.unwrap();
     ailing.is_full.store(true, Ordering::Relaxed);
-    until("trouble told", || engine.handle().health().store_trouble.is_some()).await;
+    until("reported trouble", || engine.handle().health().store_trouble.is_some()).await;
     ailing.is_full.store(false, Ordering::Relaxed);
     engine.stop().await.unwrap();
 }
 
 #[tokio::test]
-async fn an_edit_counts_from_the_next_look_on_whatever_is_recalled_of_the_last_one() {
-    let (shelf, server) = (shelf(), Server::start().await);
+async fn an_edit_counts_from_the_next_probe_on_despite_the_cache() {
+    let (test_store, server) = (test_store(), Server::start().await);
     server.put("/one", "200 OK", "<p>One</p>");
     server.put("/two", "200 OK", "<p>Two</p>");
-    let engine = Engine::start(shelf.store.clone(), hasty()).await.unwrap();
+    let engine = Engine::start(test_store.store.clone(), hasty()).await.unwrap();
     let handle = engine.handle();
     let source = handle.add_source(page(server.url("/one"))).await.unwrap().id;
-    until_well(&shelf, source).await;
+    until_well(&test_store, source).await;
     for n_asked in 2..5 {
         handle.probe_now(source).await.unwrap();
-        until("another look", || server.n_asked("/one") >= n_asked).await;
+        until("another probe", || server.n_asked("/one") >= n_asked).await;
     }
     let edit = SourceEdit { url: Some(server.url("/two")), ..SourceEdit::default() };
     handle.edit_source(source, edit).await.unwrap();
     handle.probe_now(source).await.unwrap();
-    until("a look at the new address", || server.n_asked("/two") > 0).await;
-    // What is recalled is as good as what is stored: a change is seen, and the first look is a first one.
+    until("a probe of the new address", || server.n_asked("/two") > 0).await;
+    // The cache agrees with the store: a change is seen, and the first probe is a first one.
     server.put("/two", "200 OK", "<p>Three</p>");
     handle.probe_now(source).await.unwrap();
     next_cursor(&handle, Cursor::START).await;
     engine.stop().await.unwrap();
-    assert_eq!(n_changes(&*shelf.store), 1);
+    assert_eq!(n_changes(&*test_store.store), 1);
 }
 
 #[tokio::test]
 async fn a_page_that_leads_to_a_dead_port_of_a_host_does_not_silence_the_host() {
-    let (shelf, server) = (shelf(), Server::start().await);
-    // A port where nobody listens, and nobody will: it is bound, but not opened.
+    let (test_store, server) = (test_store(), Server::start().await);
+    // A port without a listener: it is bound, but not opened.
     let dead = tokio::net::TcpSocket::new_v4().unwrap();
     dead.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let dead = dead.local_addr().unwrap().port();
     server.put("/page", "200 OK", "<p>One</p>");
     server.put("/lure", &format!("302 Found\r\nLocation: http://127.0.0.1:{dead}/x"), "");
-    let engine = Engine::start(shelf.store.clone(), hasty()).await.unwrap();
+    let engine = Engine::start(test_store.store.clone(), hasty()).await.unwrap();
     let handle = engine.handle();
     let lure = handle.add_source(page(server.url("/lure"))).await.unwrap().id;
-    until("the lure fails", || state(&*shelf.store, lure).0 == Health::Failing).await;
-    let reason = state(&*shelf.store, lure).1;
+    until("the lure fails", || state(&*test_store.store, lure).0 == Health::Failing).await;
+    let reason = state(&*test_store.store, lure).1;
     assert!(reason.contains(&format!("127.0.0.1:{dead}/robots.txt cannot be read")), "{reason}");
     let other = handle.add_source(page(server.url("/page"))).await.unwrap().id;
-    until_well(&shelf, other).await;
+    until_well(&test_store, other).await;
     let before = server.n_asked("/page");
     handle.probe_now(other).await.unwrap();
-    until("another look at the same host", || server.n_asked("/page") > before).await;
+    until("another probe of the same host", || server.n_asked("/page") > before).await;
     engine.stop().await.unwrap();
 }
 
 #[tokio::test]
 async fn a_page_without_validators_that_stayed_the_same_often_is_still_seen_to_change() {
-    let (shelf, server) = (shelf(), Server::start().await);
+    let (test_store, server) = (test_store(), Server::start().await);
     server.put("/page", "200 OK", "<p>One</p>");
-    let engine = Engine::start(shelf.store.clone(), hasty()).await.unwrap();
+    let engine = Engine::start(test_store.store.clone(), hasty()).await.unwrap();
     let handle = engine.handle();
     let source = handle.add_source(page(server.url("/page"))).await.unwrap().id;
-    until_well(&shelf, source).await;
-    let mut told = Cursor::START;
+    until_well(&test_store, source).await;
+    let mut reported = Cursor::START;
     for body in ["<p>Two</p>", "<p>Three</p>", "<p>Four</p>"] {
         let before = handle.figures();
         // As often as it takes to know the body again without hashing it, and once more.
-        for n_looks in 1..=3 {
+        for n_probes in 1..=3 {
             handle.probe_now(source).await.unwrap();
-            until("another look", || handle.figures().unchanged >= before.unchanged + n_looks).await;
+            until("another probe", || handle.figures().unchanged >= before.unchanged + n_probes).await;
         }
         server.put("/page", "200 OK", body);
         handle.probe_now(source).await.unwrap();
-        told = next_cursor(&handle, told).await;
+        reported = next_cursor(&handle, reported).await;
     }
     engine.stop().await.unwrap();
-    assert_eq!(n_changes(&*shelf.store), 3);
+    assert_eq!(n_changes(&*test_store.store), 3);
 }
 
 #[tokio::test]
-async fn what_is_said_of_how_a_page_could_be_read_stays_as_long_as_the_page_does() {
-    let (shelf, server) = (shelf(), Server::start().await);
+async fn the_reason_about_reading_a_page_stays_as_long_as_the_page_does() {
+    let (test_store, server) = (test_store(), Server::start().await);
     server.put("/page", "200 OK", &format!("<p>Top</p>{}", "<ul><li>".repeat(5_000)));
-    let engine = Engine::start(shelf.store.clone(), hasty()).await.unwrap();
+    let engine = Engine::start(test_store.store.clone(), hasty()).await.unwrap();
     let handle = engine.handle();
     let source = handle.add_source(page(server.url("/page"))).await.unwrap().id;
-    until("the reason", || !state(&*shelf.store, source).1.is_empty()).await;
-    let said = state(&*shelf.store, source);
-    assert_eq!(said.0, Health::Well);
+    until("the reason", || !state(&*test_store.store, source).1.is_empty()).await;
+    let stated = state(&*test_store.store, source);
+    assert_eq!(stated.0, Health::Well);
     let before = handle.figures().unchanged;
     handle.probe_now(source).await.unwrap();
-    until("another look", || handle.figures().unchanged > before).await;
-    assert_eq!(state(&*shelf.store, source), said);
+    until("another probe", || handle.figures().unchanged > before).await;
+    assert_eq!(state(&*test_store.store, source), stated);
     server.put("/page", "200 OK", "<p>Top</p>");
     handle.probe_now(source).await.unwrap();
-    until("a page that can be read", || state(&*shelf.store, source) == (Health::Well, String::new())).await;
+    until("a page that can be read", || state(&*test_store.store, source) == (Health::Well, String::new()))
+        .await;
     engine.stop().await.unwrap();
 }
 
-/// Keeps connections, but hangs up on whoever asks for the page the first time. When each path was asked for.
+/// Keeps connections, but hangs up on the first request for the page. When each path was asked for.
 async fn hangs_up_once() -> (u16, Arc<Mutex<Vec<(String, Instant)>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -413,13 +416,13 @@ async fn hangs_up_once() -> (u16, Arc<Mutex<Vec<(String, Instant)>>>) {
 
 #[tokio::test]
 async fn a_kept_connection_that_is_closed_is_no_failure_and_no_reason_to_hurry() {
-    let (shelf, (port, log)) = (shelf(), hangs_up_once().await);
+    let (test_store, (port, log)) = (test_store(), hangs_up_once().await);
     let mut settings = hasty();
     settings.politeness.gap = Duration::from_millis(400);
     let gap = settings.politeness.gap;
-    let engine = Engine::start(shelf.store.clone(), settings).await.unwrap();
+    let engine = Engine::start(test_store.store.clone(), settings).await.unwrap();
     let source = engine.handle().add_source(page(format!("http://127.0.0.1:{port}/page"))).await.unwrap().id;
-    until_well(&shelf, source).await;
+    until_well(&test_store, source).await;
     assert_eq!(engine.handle().figures().failed_remote, 0);
     engine.stop().await.unwrap();
     let log = log.lock().unwrap().clone();
@@ -432,34 +435,34 @@ async fn a_kept_connection_that_is_closed_is_no_failure_and_no_reason_to_hurry()
 
 #[tokio::test]
 async fn another_site_is_asked_for_its_rules_before_a_redirect_is_followed_there() {
-    let (shelf, server, other) = (shelf(), Server::start().await, Server::start().await);
+    let (test_store, server, other) = (test_store(), Server::start().await, Server::start().await);
     server.put("/old", &format!("302 Found\r\nLocation: {}", other.url("/new")), "");
     other.put("/new", "200 OK", "<p>Here it is</p>");
     server.put("/closed", &format!("302 Found\r\nLocation: {}", other.url("/private")), "");
     other.put("/private", "200 OK", "<p>Not for you</p>");
     other.put("/robots.txt", "200 OK", "User-agent: *\nDisallow: /private");
-    let engine = Engine::start(shelf.store.clone(), hasty()).await.unwrap();
+    let engine = Engine::start(test_store.store.clone(), hasty()).await.unwrap();
     let source = engine.handle().add_source(page(server.url("/old"))).await.unwrap();
     let closed = engine.handle().add_source(page(server.url("/closed"))).await.unwrap();
-    until_well(&shelf, source.id).await;
-    until("a refusal", || state(&*shelf.store, closed.id).0 == Health::Refused).await;
+    until_well(&test_store, source.id).await;
+    until("a refusal", || state(&*test_store.store, closed.id).0 == Health::Refused).await;
     engine.stop().await.unwrap();
     assert_eq!(other.log.lock().unwrap()[0], "/robots.txt");
     assert_eq!((other.n_asked("/robots.txt"), other.n_asked("/private")), (1, 0));
-    assert!(state(&*shelf.store, closed.id).1.contains("robots.txt of that site forbids it"));
+    assert!(state(&*test_store.store, closed.id).1.contains("robots.txt of that site forbids it"));
 }
 
 #[tokio::test]
 async fn what_is_too_old_goes_when_the_service_starts() {
-    let shelf = shelf();
+    let test_store = test_store();
     let decided = |at| NewDecision { at, source: None, reason: "entries".into(), figures: vec![1] };
-    shelf.store.append_decisions(&[decided(Time::from_seconds(1_000_000))]).unwrap();
+    test_store.store.append_decisions(&[decided(Time::from_seconds(1_000_000))]).unwrap();
     // Without something that is not so old, the clock would not be believed at once.
     let now = std::time::UNIX_EPOCH.elapsed().unwrap().as_secs().cast_signed();
-    shelf.store.append_decisions(&[decided(Time::from_seconds(now - 3600))]).unwrap();
-    let engine = Engine::start(shelf.store.clone(), hasty()).await.unwrap();
+    test_store.store.append_decisions(&[decided(Time::from_seconds(now - 3600))]).unwrap();
+    let engine = Engine::start(test_store.store.clone(), hasty()).await.unwrap();
     let is_gone = || {
-        let oldest = shelf.store.decisions(&DecisionQuery::first(1)).unwrap();
+        let oldest = test_store.store.decisions(&DecisionQuery::first(1)).unwrap();
         oldest.first().is_none_or(|row| row.decision.at > Time::from_seconds(1_000_000))
     };
     until("the old decision goes", is_gone).await;

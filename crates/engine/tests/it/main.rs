@@ -1,17 +1,17 @@
 //! The engine as its users see it, over virtual time and over real sockets.
 #![cfg(test)]
 
-mod by_hand; // control by itself, event by event
-mod elsewhere; // redirects to other sites, and sites across restarts
+mod control; // control by itself, event by event
+mod driver; // drives control event by event
 mod faults; // what goes wrong outside, and that it stays outside
-mod given; // stores, settings, and a store that fails on demand
-mod hand; // control by hand
-mod lanes;
-mod learning; // what looks teach, and that it is not forgotten
+mod fixtures; // stores, settings, and a store that fails on demand
+mod in_flight; // more probes than may be fetched at one time
+mod learning; // what probes teach, and that it is not forgotten
 mod live; // the real clock, real sockets
-mod looks; // what a look makes of a page
 mod pace; // a host without a gap
 mod polite; // gaps, robots.txt, Retry-After
+mod probes; // what a probe makes of a page
+mod redirects; // redirects to other sites, and sites across restarts
 mod slow; // pages that take too long to read, and what else may stand still
 mod web; // a simulated web
 mod weeks; // long runs: completeness, budget, nothing lost, replay

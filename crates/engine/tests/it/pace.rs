@@ -5,7 +5,7 @@ use std::time::Duration;
 use dunlin_engine::simulated::Simulation;
 use dunlin_sched::watch::journal::replay;
 
-use crate::given::{page, settings, shelf};
+use crate::fixtures::{page, settings, test_store};
 use crate::web::{Kind, Logged, Web, at};
 
 /// It answers within 50 ms.
@@ -13,7 +13,7 @@ const FAST: &str = "fast8.example";
 
 /// All requests of ten minutes to one host without a gap, for many pages, with 100 probes in a chronon of ten seconds.
 fn log_of(concurrent: u32, host_budget: Option<f64>) -> Vec<Logged> {
-    let shelf = shelf();
+    let test_store = test_store();
     let mut web = Web::default();
     let urls: Vec<String> = (0..1_500).map(|n| format!("http://{FAST}/{n}")).collect();
     urls.iter().for_each(|url| web.put(url, Kind::Page, &[]));
@@ -22,22 +22,22 @@ fn log_of(concurrent: u32, host_budget: Option<f64>) -> Vec<Logged> {
     settings.host_budget = host_budget.map(|per_second| dunlin_engine::Pace { per_second });
     settings.politeness.gap = Duration::ZERO;
     settings.politeness.concurrent = concurrent;
-    let mut run = Simulation::new(shelf.store.clone(), settings, web, at(0)).unwrap();
+    let mut run = Simulation::new(test_store.store.clone(), settings, web, at(0)).unwrap();
     for url in &urls {
         run.add_source(page(url)).unwrap();
     }
     run.run_until(at(600));
     let web = run.stop();
-    let entries: Result<Vec<_>, _> = dunlin_engine::journal::read(&*shelf.store, None).collect();
+    let entries: Result<Vec<_>, _> = dunlin_engine::journal::read(&*test_store.store, None).collect();
     let replayed = replay(entries.unwrap()).unwrap();
     assert!(replayed.looks >= web.probes().count() as u64, "{replayed:?}");
     web.log
 }
 
-/// The most requests under way at one time.
+/// The most requests in flight at one time.
 fn most_at_one_time(log: &[Logged]) -> usize {
-    let under_way = |at| log.iter().filter(|logged| logged.at <= at && at < logged.until).count();
-    log.iter().map(|logged| under_way(logged.at)).max().unwrap_or(0)
+    let active_probe = |at| log.iter().filter(|logged| logged.at <= at && at < logged.until).count();
+    log.iter().map(|logged| active_probe(logged.at)).max().unwrap_or(0)
 }
 
 /// The most requests within a stretch of so many seconds.
@@ -55,7 +55,7 @@ fn a_host_without_a_gap_is_asked_as_fast_as_it_answers_and_the_budget_is_kept() 
         let log = log_of(concurrent, None);
         assert!(log.iter().all(|logged| logged.until.since(logged.at) == Duration::from_millis(50)));
         let probes: Vec<Logged> = log.iter().filter(|logged| logged.path != "/robots.txt").cloned().collect();
-        // 60 chronons of 100 probes each, where one look per slot would be 60 or 240. What is looked at only because there
+        // 60 chronons of 100 probes each, where one probe per slot would be 60 or 240. What is probed only because there
         // is budget left is kept back a little where many wait for one host.
         assert!((5_000..=6_100).contains(&probes.len()), "{} with {concurrent} at a time", probes.len());
         assert!(most_at_one_time(&log) <= concurrent as usize, "{}", most_at_one_time(&log));

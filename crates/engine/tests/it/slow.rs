@@ -1,14 +1,16 @@
-//! Pages that take too long to read, and what else may stand still: a reading has a deadline, what comes after it counts for
-//! nothing, and whoever asks is told what keeps everything waiting.
+//! Pages that take too long to read, and what else may stand still: a reading has a deadline, a later result is dropped,
+//! and the health report says what keeps everything waiting.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use dunlin_engine::simulated::Simulation;
-use dunlin_engine::{Engine, Settings, Staff, Standstill};
+use dunlin_engine::{Engine, ReaderLimits, Settings, Standstill};
 use dunlin_store::{Health, NewSource, SourceId, Store as _};
 
-use crate::given::{Ailing, all_changes, feed, page as simulated_page, settings, shelf, state, summaries};
+use crate::fixtures::{
+    Ailing, all_changes, feed, page as simulated_page, settings, state, summaries, test_store,
+};
 use crate::live::{Server, hasty, page, until, until_well};
 use crate::web::{Kind, Web, at};
 
@@ -26,20 +28,20 @@ fn by_selector(url: String) -> NewSource {
 }
 
 #[tokio::test]
-async fn a_reading_that_overruns_is_a_refusal_that_names_the_recipe_and_what_comes_late_is_thrown_away() {
-    let (shelf, server) = (shelf(), Server::start().await);
-    let ailing = Ailing::new(&shelf.store);
+async fn a_reading_that_overruns_is_a_refusal_that_names_the_recipe_and_its_late_result_is_dropped() {
+    let (test_store, server) = (test_store(), Server::start().await);
+    let ailing = Ailing::new(&test_store.store);
     server.put("/page", "200 OK", "<p>One</p>");
     let engine = Engine::start(ailing.clone(), impatient()).await.unwrap();
     let handle = engine.handle();
     let source = handle.add_source(by_selector(server.url("/page"))).await.unwrap().id;
-    until_well(&shelf, source).await;
+    until_well(&test_store, source).await;
     ailing.items.shut();
     ailing.held_at.lock().unwrap().push(source);
     server.put("/page", "200 OK", "<p>Two</p>");
     handle.probe_now(source).await.unwrap();
-    until("a refusal", || state(&*shelf.store, source).0 == Health::Refused).await;
-    let reason = state(&*shelf.store, source).1;
+    until("a refusal", || state(&*test_store.store, source).0 == Health::Refused).await;
+    let reason = state(&*test_store.store, source).1;
     assert!(
         reason.starts_with("reading it with the selector `p:nth-of-type(1)` took longer than 100ms ("),
         "{reason}"
@@ -51,39 +53,42 @@ async fn a_reading_that_overruns_is_a_refusal_that_names_the_recipe_and_what_com
     let paused = handle.explain(source).await.unwrap();
     assert!(paused.not_before.is_some(), "{paused:?}");
 
-    // The next look, while the abandoned reading still runs: it is read, and not mistaken for the other.
+    // The next probe, while the abandoned reading still runs: it is read, and not mistaken for the other.
     ailing.held_at.lock().unwrap().clear();
     server.put("/page", "200 OK", "<p>Three</p>");
     handle.probe_now(source).await.unwrap();
-    until("a change", || !summaries(&*shelf.store, source).is_empty()).await;
-    assert_eq!((state(&*shelf.store, source).0, ailing.items.n_held()), (Health::Well, 1));
+    until("a change", || !summaries(&*test_store.store, source).is_empty()).await;
+    assert_eq!((state(&*test_store.store, source).0, ailing.items.n_held()), (Health::Well, 1));
     ailing.items.open();
     until("the late end", || ailing.items.n_held() == 0).await;
     server.put("/page", "200 OK", "<p>Four</p>");
     handle.probe_now(source).await.unwrap();
-    until("another change", || summaries(&*shelf.store, source).len() > 1).await;
+    until("another change", || summaries(&*test_store.store, source).len() > 1).await;
     engine.stop().await.unwrap();
-    let told =
-        format!("{:?}", all_changes(&*shelf.store).iter().map(|change| &change.found).collect::<Vec<_>>());
-    assert!(!told.contains("Two"), "{told}");
-    let entries = dunlin_engine::journal::read(&*shelf.store, None).collect::<Result<Vec<_>, _>>().unwrap();
+    let reported = format!(
+        "{:?}",
+        all_changes(&*test_store.store).iter().map(|change| &change.found).collect::<Vec<_>>()
+    );
+    assert!(!reported.contains("Two"), "{reported}");
+    let entries =
+        dunlin_engine::journal::read(&*test_store.store, None).collect::<Result<Vec<_>, _>>().unwrap();
     dunlin_sched::watch::journal::replay(entries).unwrap();
 }
 
 #[tokio::test]
-async fn when_abandoned_readings_have_all_threads_that_is_told_and_over_when_one_ends() {
-    let (shelf, server) = (shelf(), Server::start().await);
-    let ailing = Ailing::new(&shelf.store);
+async fn when_abandoned_readings_have_all_threads_that_is_reported_until_one_ends() {
+    let (test_store, server) = (test_store(), Server::start().await);
+    let ailing = Ailing::new(&test_store.store);
     let engine = Engine::start(ailing.clone(), impatient()).await.unwrap();
     let handle = engine.handle();
-    let n_readers = Staff::for_this_machine(Settings::SPARE_READERS, 0).n_threads();
+    let n_readers = ReaderLimits::for_this_machine(Settings::SPARE_READERS, 0).n_threads();
     let mut sources: Vec<SourceId> = Vec::new();
     for n in 0..=n_readers {
         server.put(&format!("/{n}"), "200 OK", "<p>One</p>");
         sources.push(handle.add_source(page(server.url(&format!("/{n}")))).await.unwrap().id);
     }
     for source in &sources {
-        until_well(&shelf, *source).await;
+        until_well(&test_store, *source).await;
     }
     ailing.items.shut();
     ailing.held_at.lock().unwrap().clone_from(&sources);
@@ -99,17 +104,17 @@ async fn when_abandoned_readings_have_all_threads_that_is_told_and_over_when_one
     handle.remove_source(added.id).await.unwrap();
     ailing.items.open();
     until("an end of it", || handle.standstill().is_none()).await;
-    until("the one that waited", || !all_changes(&*shelf.store).is_empty()).await;
+    until("the one that waited", || !all_changes(&*test_store.store).is_empty()).await;
     engine.stop().await.unwrap();
-    assert_eq!(all_changes(&*shelf.store).len(), 1, "of the others nothing was taken");
+    assert_eq!(all_changes(&*test_store.store).len(), 1, "of the others nothing was taken");
 }
 
 /// Neither does the runtime, which waits for its own blocking threads.
 #[test]
 fn a_stop_waits_for_no_reader() {
     let (ended, has_ended) = std::sync::mpsc::channel();
-    let shelf = shelf();
-    let ailing = Ailing::new(&shelf.store);
+    let test_store = test_store();
+    let ailing = Ailing::new(&test_store.store);
     let reader = Arc::clone(&ailing);
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -120,7 +125,7 @@ fn a_stop_waits_for_no_reader() {
             let settings = Settings { reading_time, stop_within, ..hasty() };
             let engine = Engine::start(ailing.clone(), settings).await.unwrap();
             let source = engine.handle().add_source(page(server.url("/page"))).await.unwrap().id;
-            until_well(&shelf, source).await;
+            until_well(&test_store, source).await;
             ailing.items.shut();
             ailing.held_at.lock().unwrap().push(source);
             server.put("/page", "200 OK", "<p>Two</p>");
@@ -136,9 +141,9 @@ fn a_stop_waits_for_no_reader() {
 }
 
 #[tokio::test]
-async fn a_write_that_does_not_end_is_told() {
-    let (shelf, server) = (shelf(), Server::start().await);
-    let ailing = Ailing::new(&shelf.store);
+async fn a_write_that_does_not_end_is_reported() {
+    let (test_store, server) = (test_store(), Server::start().await);
+    let ailing = Ailing::new(&test_store.store);
     server.put("/page", "200 OK", "<p>One</p>");
     let settings = Settings { patience: Duration::from_millis(200), ..hasty() };
     let engine = Engine::start(ailing.clone(), settings).await.unwrap();
@@ -152,14 +157,14 @@ async fn a_write_that_does_not_end_is_told() {
 }
 
 #[test]
-fn a_loop_that_hangs_is_told_though_it_cannot_be_asked() {
+fn a_loop_that_hangs_is_reported_though_it_cannot_answer() {
     let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let (shelf, engines, ours) = (shelf(), runtime(), runtime());
+    let (test_store, engines, ours) = (test_store(), runtime(), runtime());
     let settings = Settings { patience: Duration::from_millis(200), ..hasty() };
-    let engine = engines.block_on(Engine::start(shelf.store.clone(), settings)).unwrap();
+    let engine = engines.block_on(Engine::start(test_store.store.clone(), settings)).unwrap();
     let handle = engine.handle();
     assert_eq!(handle.standstill(), None);
-    // Nobody runs the engine's tasks from here on.
+    // The engine's tasks do not run from here on.
     let stands_still = || matches!(handle.standstill(), Some(Standstill::Deciding { .. }));
     ours.block_on(until("a standstill", stands_still));
     engines.block_on(until("an end of it", || handle.standstill().is_none()));
@@ -169,15 +174,15 @@ fn a_loop_that_hangs_is_told_though_it_cannot_be_asked() {
 /// In virtual time: over days, and over a restart.
 #[test]
 fn a_page_that_is_always_slow_to_read_is_read_ever_less_often() {
-    let (shelf, slow, good) = (shelf(), "http://slow.example/page", "http://good.example/feed");
+    let (test_store, slow, good) = (test_store(), "http://slow.example/page", "http://good.example/feed");
     let mut web = Web::default();
     let hourly: Vec<i64> = (0..240).map(|hour| hour * HOUR + 1_800).collect();
     web.put(good, Kind::Feed(300), &hourly);
     web.put(slow, Kind::Page, &hourly);
-    // From one of its changes on, so that the next look has something to read.
+    // From one of its changes on, so that the next probe has something to read.
     let slow_from = at(2 * HOUR + 1_800);
     web.slow.insert(slow.to_owned(), (slow_from, at(96 * HOUR)));
-    let store: Arc<_> = shelf.store.clone();
+    let store: Arc<_> = test_store.store.clone();
     let mut run = Simulation::new(store.clone(), settings(), web, at(0)).unwrap();
     let watched = [run.add_source(feed(good)).unwrap(), run.add_source(simulated_page(slow)).unwrap()];
     run.run_until(at(40 * HOUR));

@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use dunlin_core::Time;
 use dunlin_engine::simulated::{Answered, World};
-use dunlin_net::{Error, Fetched, Hop, Onward, Request, ResolveError};
+use dunlin_net::{CrossSiteRedirect, Error, Fetched, Hop, Request, ResolveError};
 use http::{Response, StatusCode};
 use url::Url;
 
@@ -66,7 +66,7 @@ pub(crate) struct Web {
     pub(crate) robots: BTreeMap<String, (u16, String)>,
     /// Pages that take an hour to read, from when to when.
     pub(crate) slow: BTreeMap<String, (Time, Time)>,
-    /// Nobody listens at these ports of any host.
+    /// No server listens at these ports of any host.
     pub(crate) dead_ports: Vec<u16>,
     pub(crate) log: Vec<Logged>,
 }
@@ -136,8 +136,8 @@ impl Web {
                     hops.push(Hop { status: StatusCode::SEE_OTHER, from: url.clone() });
                     let target = target.parse().unwrap();
                     if !request.may_follow(url, &target) {
-                        let onward = Box::new(Onward::new(hops, target));
-                        return Err(Error::Elsewhere { onward });
+                        let redirect = Box::new(CrossSiteRedirect::new(hops, target));
+                        return Err(Error::CrossSiteRedirect { redirect });
                     }
                     return Ok(fetched(200, &[], page(0, None), &target, hops));
                 }

@@ -11,7 +11,7 @@ use dunlin_sched::watch::Input;
 use dunlin_sched::watch::journal::{Entry, replay};
 use dunlin_store::{DecisionQuery, Store};
 
-use crate::given::{Shelf, all_changes, feed, n_changes, page, settings, shelf};
+use crate::fixtures::{TestStore, all_changes, feed, n_changes, page, settings, test_store};
 use crate::polite::assert_gaps;
 use crate::web::{Kind, Web, at, random_changes};
 
@@ -32,13 +32,13 @@ fn url(n: u64) -> String {
     format!("http://h{}.example/p{n}", n % 20)
 }
 
-fn run(shelf: &Shelf, strategy: Strategy, days: i64) -> Simulation<Web> {
+fn run(test_store: &TestStore, strategy: Strategy, days: i64) -> Simulation<Web> {
     let mut settings = settings();
     settings.chronon = Duration::from_mins(1);
     settings.budget.per_second = 1.0 / 120.0;
     settings.longest_gap = Duration::from_hours(48);
     settings.strategy = strategy;
-    let mut run = Simulation::new(shelf.store.clone(), settings, uneven_web(days), at(0)).unwrap();
+    let mut run = Simulation::new(test_store.store.clone(), settings, uneven_web(days), at(0)).unwrap();
     for n in 0..N_PAGES {
         run.add_source(page(&url(n))).unwrap();
     }
@@ -51,20 +51,20 @@ fn learning_captures_more_than_taking_turns_within_the_same_budget() {
     let days = 7;
     let mut captured = Vec::new();
     for strategy in [Strategy::Learned, Strategy::RoundRobin] {
-        let (shelf, begin) = (shelf(), Instant::now());
-        let mut run = run(&shelf, strategy, days);
-        let changes = all_changes(&*shelf.store);
+        let (test_store, begin) = (test_store(), Instant::now());
+        let mut run = run(&test_store, strategy, days);
+        let changes = all_changes(&*test_store.store);
         let n_probes = run.world().probes().count();
         println!(
             "{strategy:?}: {} changes by {n_probes} probes, {:?} for {days} days",
             changes.len(),
             begin.elapsed()
         );
-        // Told once each: a page says which edition it is.
-        let told: BTreeSet<_> =
+        // Reported once each: a page says which edition it is.
+        let reported: BTreeSet<_> =
             changes.iter().map(|change| (change.source, change.found.summary.clone())).collect();
-        assert_eq!(told.len(), changes.len());
-        n_changes(&*shelf.store);
+        assert_eq!(reported.len(), changes.len());
+        n_changes(&*test_store.store);
         assert_gaps(&run.world().log, 10);
         let probes: Vec<_> = run.world().probes().map(|logged| logged.at).collect();
         assert_budget(&probes);
@@ -79,20 +79,20 @@ fn learning_captures_more_than_taking_turns_within_the_same_budget() {
 fn planning_captures_more_than_taking_turns_within_the_same_budget() {
     let (days, cam) = (3, Strategy::Cam { epoch: Duration::from_hours(1) });
     let captured = [cam, Strategy::RoundRobin].map(|strategy| {
-        let shelf = shelf();
-        let mut run = run(&shelf, strategy, days);
+        let test_store = test_store();
+        let mut run = run(&test_store, strategy, days);
         assert_gaps(&run.world().log, 10);
-        let (n_changes, n_probes) = (all_changes(&*shelf.store).len(), run.world().probes().count());
+        let (n_changes, n_probes) = (all_changes(&*test_store.store).len(), run.world().probes().count());
         println!("{strategy:?}: {n_changes} changes by {n_probes} probes");
         drop(run.stop());
-        assert_decided_within_budget(&read(&*shelf.store, None).collect::<Result<Vec<_>, _>>().unwrap());
+        assert_decided_within_budget(&read(&*test_store.store, None).collect::<Result<Vec<_>, _>>().unwrap());
         n_changes
     });
     let [planned, turns] = captured;
     assert!(planned * 10 >= turns * 12, "planned {planned}, in turns {turns}");
 }
 
-/// In every window at most what is granted in it and the burst: a chronon's half look and one more. Counted where looks are
+/// In every window at most what is granted in it and the burst: a chronon's half probe and one more. Counted where probes are
 /// decided on: one for which robots.txt has to be read first reaches its host some chronons later, beside others.
 fn assert_decided_within_budget(entries: &[Entry]) {
     let mut decided = Vec::new();
@@ -111,7 +111,7 @@ fn assert_decided_within_budget(entries: &[Entry]) {
         let window = Duration::from_mins(u64::from(minutes));
         for (first, (begin, _)) in decided.iter().enumerate() {
             let n_within = decided[first..].iter().take_while(|(at, _)| at.since(*begin) < window).count();
-            assert!(n_within as u32 <= minutes / 2 + 1, "{n_within} looks decided on in {minutes} minutes");
+            assert!(n_within as u32 <= minutes / 2 + 1, "{n_within} probes decided on in {minutes} minutes");
         }
     }
 }
@@ -142,17 +142,17 @@ fn a_journal_of_plans_replays_too() {
 }
 
 fn replays(strategy: Strategy) {
-    let shelf = shelf();
-    let mut simulation = run(&shelf, strategy, 3);
+    let test_store = test_store();
+    let mut simulation = run(&test_store, strategy, 3);
     let n_probes = simulation.figures().probes;
     let order: Vec<String> = simulation.world().probes().map(|logged| logged.path.clone()).collect();
     drop(simulation.stop());
-    let entries: Vec<Entry> = read(&*shelf.store, None).collect::<Result<_, _>>().unwrap();
+    let entries: Vec<Entry> = read(&*test_store.store, None).collect::<Result<_, _>>().unwrap();
     let replayed = replay(entries.clone()).unwrap();
     assert_eq!(replayed.starts, 1);
     assert!(replayed.looks >= n_probes, "{replayed:?}");
     // One row for each probe, in the order of the requests, each with a number of its own and a reason.
-    let rows = shelf.store.decisions(&DecisionQuery::first(1_000_000)).unwrap();
+    let rows = test_store.store.decisions(&DecisionQuery::first(1_000_000)).unwrap();
     let rows: Vec<_> = rows.into_iter().filter(|row| row.decision.source.is_some()).collect();
     let paths: Vec<String> =
         rows.iter().map(|row| format!("/p{}", row.decision.source.unwrap().0 - 1)).collect();
@@ -177,7 +177,7 @@ fn replays(strategy: Strategy) {
 
 #[test]
 fn the_same_run_twice_is_the_same_run() {
-    let (one, two) = (shelf(), shelf());
+    let (one, two) = (test_store(), test_store());
     let mut first = run(&one, Strategy::Learned, 1);
     let mut second = run(&two, Strategy::Learned, 1);
     assert_eq!(first.world().log, second.world().log);
@@ -186,7 +186,7 @@ fn the_same_run_twice_is_the_same_run() {
 
 #[test]
 fn killed_and_stopped_again_and_again_nothing_is_lost_or_doubled() {
-    let shelf = shelf();
+    let test_store = test_store();
     let mut web = Web::default();
     for n in 0..8_u64 {
         web.put(&url(n), Kind::Feed(100), &random_changes(n + 1, 3_600.0, 5 * DAY));
@@ -196,13 +196,13 @@ fn killed_and_stopped_again_and_again_nothing_is_lost_or_doubled() {
         .values()
         .map(|site| site.changes.iter().filter(|at| **at > crate::web::at(7_200)).count())
         .sum();
-    let mut run = Simulation::new(shelf.store.clone(), settings(), web, at(0)).unwrap();
+    let mut run = Simulation::new(test_store.store.clone(), settings(), web, at(0)).unwrap();
     for n in 0..8 {
         run.add_source(feed(&url(n))).unwrap();
     }
-    // The first looks are what later ones are compared with.
+    // The first probes are the baseline of later ones.
     run.run_until(at(7_200));
-    let n_first = all_changes(&*shelf.store).len();
+    let n_first = all_changes(&*test_store.store).len();
     let told_first: usize = run
         .world()
         .sites
@@ -212,22 +212,23 @@ fn killed_and_stopped_again_and_again_nothing_is_lost_or_doubled() {
     assert!(n_first <= told_first);
     let mut starts = 1;
     for n in 1..40_i64 {
-        // At odd moments, so that some die with a look under way.
+        // At odd moments, so that some die during a probe.
         let moment = at(7_200 + n * 10_007);
         run.run_until(moment);
         let web = if n % 3 == 0 { run.stop() } else { run.kill() };
         let later = moment.plus(Duration::from_secs(30));
-        run = Simulation::new(shelf.store.clone(), settings(), web, later).unwrap();
+        run = Simulation::new(test_store.store.clone(), settings(), web, later).unwrap();
         starts += 1;
     }
     run.run_until(at(6 * DAY));
-    let changes = all_changes(&*shelf.store);
-    let told: BTreeSet<_> = changes.iter().map(|change| (change.source, change.found.item.clone())).collect();
-    assert_eq!(told.len(), changes.len(), "told twice");
-    n_changes(&*shelf.store);
+    let changes = all_changes(&*test_store.store);
+    let reported: BTreeSet<_> =
+        changes.iter().map(|change| (change.source, change.found.item.clone())).collect();
+    assert_eq!(reported.len(), changes.len(), "reported twice");
+    n_changes(&*test_store.store);
     assert!(changes.len() >= n_first + expected, "{} of {}", changes.len(), n_first + expected);
     assert_gaps(&run.world().log, 10);
     drop(run.stop());
-    let entries: Vec<Entry> = read(&*shelf.store, None).collect::<Result<_, _>>().unwrap();
+    let entries: Vec<Entry> = read(&*test_store.store, None).collect::<Result<_, _>>().unwrap();
     assert_eq!(replay(entries).unwrap().starts, starts);
 }

@@ -1,4 +1,4 @@
-//! The second attempt at a feed that is not well-formed: what can be recognised of its items is written down anew
+//! The second attempt at a feed that is not well-formed: what can be recognised of its items is written again
 //! as plain RSS 2.0, which the feed parser then reads. Not a parser of feeds: it knows a dozen element names.
 
 use quick_xml::escape::{escape, resolve_predefined_entity};
@@ -53,7 +53,7 @@ pub(super) fn repair(text: &str, max_items: usize) -> Repaired {
             Ok(Event::CData(text)) => items.text.push_str(&text.into_inner()),
             Ok(Event::GeneralRef(reference)) => items.reference(&reference.into_inner()),
             Ok(Event::Eof) => break,
-            // Where the reader cannot go on, nothing after it can be told apart from rubbish.
+            // Where the reader cannot continue, nothing after it can be trusted.
             Err(_) if reader.buffer_position() <= before => break,
             Ok(_) | Err(_) => {}
         }
@@ -137,7 +137,7 @@ impl Items {
         if let Some(known) = resolve_predefined_entity(name) {
             self.text.push_str(known);
         } else {
-            // HTML's own names mean something to whoever reads the text as HTML.
+            // HTML's own names mean something when the text is read as HTML.
             self.text.push('&');
             self.text.push_str(name);
             self.text.push(';');
@@ -145,7 +145,7 @@ impl Items {
     }
 
     fn into_rss(self) -> String {
-        // An item that is still open was cut off, and with it perhaps its text: it is not told as a whole one.
+        // An item that is still open was cut off, perhaps within its text: it does not count as whole.
         let items = self.done.join("</item><item>");
         let items = if items.is_empty() { items } else { format!("<item>{items}</item>") };
         let mut title = String::new();

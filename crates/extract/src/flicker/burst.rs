@@ -1,5 +1,5 @@
-//! A few looks in quick succession, and the parts of the page that were different in each of them. Knows nothing of
-//! clocks: whoever takes the looks sees to it that they are close.
+//! A few probes in quick succession, and the parts of the page that differed in each of them. Knows no clock: the caller
+//! makes sure that the probes are close.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,41 +7,41 @@ use super::traits::traits_of;
 use crate::detect::{Change, Comparison};
 use crate::work::Work;
 
-/// A part that was different in so many close looks in a row flickers. What changes in earnest hardly ever does so
-/// three times within seconds.
+/// A part that differed at this many probes of a burst in a row flickers. A real change hardly ever happens three times
+/// within seconds.
 pub(super) const ENOUGH: u8 = 3;
 
-/// The most close looks in a row.
-const MAX_LOOKS: u8 = 4;
+/// The most probes in a burst.
+const MAX_PROBES: u8 = 4;
 
 /// The most fingerprints that suspects have together; a page of which more than that differs is another page.
 const MAX_MARKS: usize = 256;
 
-/// The looks so far.
+/// The probes so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Burst {
-    n_looks: u8,
+    n_probes: u8,
     suspects: Vec<Suspect>,
 }
 
-/// A part that differs from the first look.
+/// A part that differs from the first probe.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Suspect {
     /// Which part.
     part: u64,
-    /// What it was at the last look.
+    /// Its content at the last probe.
     content: u64,
-    /// How many looks in a row it was different from the one before.
+    /// For how many probes in a row it differed from the one before.
     pub(super) streak: u8,
-    /// A whole item that has come or gone, not a place within one.
+    /// A whole item that has come or gone, not a position within one.
     pub(super) is_item: bool,
-    /// What to know it by, should it flicker.
+    /// Fingerprints to recognise it by, should it flicker.
     pub(super) marks: Vec<u64>,
 }
 
 impl Burst {
-    /// The burst with one more look, and the items that had come or gone at the look before and are back as they were.
-    pub(super) fn with_look(self, since_first: &Comparison<'_>, work: &Work) -> (Self, Vec<Suspect>) {
+    /// The burst with one more probe, and the items that had come or gone at the last probe and are back as they were.
+    pub(super) fn with_probe(self, since_first: &Comparison<'_>, work: &Work) -> (Self, Vec<Suspect>) {
         let mut suspects = suspects_of(since_first, work);
         for suspect in &mut suspects {
             if let Some(before) = self.suspects.iter().find(|before| before.part == suspect.part) {
@@ -51,7 +51,7 @@ impl Burst {
         }
         let is_back = |before: &Suspect| suspects.iter().all(|now| now.part != before.part);
         let returned = self.suspects.into_iter().filter(|before| before.is_item && is_back(before)).collect();
-        (Self { n_looks: self.n_looks.saturating_add(1), suspects }, returned)
+        (Self { n_probes: self.n_probes.saturating_add(1), suspects }, returned)
     }
 
     /// The parts that were different every time.
@@ -59,10 +59,12 @@ impl Burst {
         self.suspects.iter().filter(|suspect| suspect.streak >= ENOUGH)
     }
 
-    /// Whether another look can tell more.
+    /// Whether another probe can show more.
     pub(super) fn is_open(&self) -> bool {
         let is_suspect = |suspect: &Suspect| suspect.streak > 0;
-        self.n_looks < MAX_LOOKS && self.convicted().next().is_none() && self.suspects.iter().any(is_suspect)
+        self.n_probes < MAX_PROBES
+            && self.convicted().next().is_none()
+            && self.suspects.iter().any(is_suspect)
     }
 }
 

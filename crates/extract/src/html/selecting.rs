@@ -1,8 +1,8 @@
 //! CSS selectors at work on a page, with every step counted. Not a parser of pages or selectors.
 //!
-//! What a selector costs is decided by the page: `:nth-of-type`, `~` or `:has` look at one neighbour or at a hundred
+//! What a selector costs is decided by the page: `:nth-of-type`, `~` or `:has` visit one neighbour or a hundred
 //! thousand. So nothing is read off the selector's text. The matcher sees the page through [`Counted`], which takes a
-//! step for every node it looks at and shows no more neighbours when there are none left.
+//! step for every node it visits and shows no more neighbours when there are none left.
 
 use cssparser::Parser as CssParser;
 use ego_tree::NodeRef;
@@ -66,7 +66,7 @@ impl CheckedSelector {
     }
 }
 
-/// An element that counts how often it is looked at.
+/// An element that counts how often it is visited.
 #[derive(Debug, Clone, Copy)]
 struct Counted<'p, 'w> {
     element: ElementRef<'p>,

@@ -1,4 +1,4 @@
-//! The filters of a JSON path, `[?@.price < 10 && match(@.name, 'a.*')]`: true or false for one value. What they look at is
+//! The filters of a JSON path, `[?@.price < 10 && match(@.name, 'a.*')]`: true or false for one value. What they read is
 //! counted, as in the walk that asks.
 
 use std::ops::ControlFlow::{self, Break, Continue};
@@ -57,7 +57,7 @@ impl<'v> Walk<'v, '_> {
             Test::Function(function) => match &**function {
                 TestFunction::Match(subject, pattern) => self.is_like(subject, pattern, Extent::Whole, value),
                 TestFunction::Search(subject, pattern) => self.is_like(subject, pattern, Extent::Part, value),
-                // The grammar lets no other function stand alone.
+                // The grammar allows no other function on its own.
                 _ => Continue(false),
             },
         }
@@ -148,7 +148,7 @@ impl<'v> Walk<'v, '_> {
         Continue(if n_found == 1 { only } else { Operand::Nothing })
     }
 
-    /// How many values a query selects; no more than `enough` are counted.
+    /// How many values a query selects, counted up to `enough`.
     fn n_nodes(&self, segments: &[Segment], from: &'v Value, enough: usize) -> Answer<usize> {
         let mut n_nodes = 0;
         let _ = self.walk(segments, from, &mut Vec::new(), &mut |_, _| {
@@ -208,7 +208,7 @@ fn compiled(pattern: &str, extent: Extent) -> Option<Regex> {
     RegexBuilder::new(&translated).size_limit(1 << 18).build().ok()
 }
 
-/// The library reads what the standard does not have: other functions, and values in the place of tests.
+/// The library reads what the standard does not have: other functions, and values where tests belong.
 pub(super) fn refuse_what_is_not_standard(segments: &[Segment]) -> Result<(), String> {
     segments.iter().try_for_each(|segment| match segment {
         Segment::Descendant(segment) => refuse_what_is_not_standard(std::slice::from_ref(segment)),

@@ -93,7 +93,7 @@ impl Operand<'_> {
         }
     }
 
-    /// Whether both are the same, all that is in them included; false when that cannot be told with the work that is left.
+    /// Whether both are the same, all that is in them included; false when the remaining work does not suffice.
     pub(super) fn equals(self, other: Self, work: &Work) -> bool {
         if !work.take(1) {
             return false;

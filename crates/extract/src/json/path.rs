@@ -1,5 +1,5 @@
 //! A JSON path (RFC 9535) at work on a document, with every value that it visits counted. Reading the path's text is the
-//! library's; walking is ours, because the library collects every value of every step before it looks at the next, which a path such as
+//! library's; walking is ours, because the library collects every value of every step before the next step, which a path such as
 //! `$[*,*][*,*]…` doubles at each.
 //!
 //! The walk goes down first: what one value leads to comes before its neighbour, which is the order that the standard asks for.
@@ -45,7 +45,7 @@ impl CheckedPath {
         })
     }
 
-    /// The values it selects, at most so many, in order; those found until the work is used up.
+    /// The values it selects, up to a limit, in order; those found until the work is used up.
     pub(super) fn select<'v>(&self, document: &'v Value, at_most: usize, work: &Work) -> Vec<Selected<'v>> {
         let mut found = Vec::new();
         let walk = Walk { root: document, work, last_pattern: RefCell::default() };
@@ -171,14 +171,14 @@ fn within<'v, T>(
     result
 }
 
-/// The place that an index means, counted from the end if it is negative.
+/// The position that an index means, counted from the end if it is negative.
 pub(super) fn place_of(index: i64, length: usize) -> Option<usize> {
     let from_end = usize::try_from(index.unsigned_abs()).ok();
     let at = if index < 0 { length.checked_sub(from_end?)? } else { from_end? };
     (at < length).then_some(at)
 }
 
-/// The places that a slice means (RFC 9535, section 2.3.4).
+/// The positions that a slice means (RFC 9535, section 2.3.4).
 fn slice((start, end, step): (Option<i64>, Option<i64>, Option<i64>), length: usize) -> Vec<usize> {
     let length = i64::try_from(length).unwrap_or(i64::MAX);
     let normal = |index: i64| if index >= 0 { index } else { length.saturating_add(index) };
@@ -198,7 +198,7 @@ fn slice((start, end, step): (Option<i64>, Option<i64>, Option<i64>), length: us
     places
 }
 
-/// The way as the standard writes it (RFC 9535, section 2.7): one text for one place.
+/// The normalized path of the standard (RFC 9535, section 2.7): one text for one node.
 fn written(way: &[Inside<'_>]) -> String {
     let mut path = "$".to_owned();
     for step in way {

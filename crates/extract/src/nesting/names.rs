@@ -1,4 +1,4 @@
-//! Element names as far as the nesting gate tells them apart: which end by themselves, which hold raw text, and
+//! Element names as far as the nesting gate distinguishes them: which end by themselves, which hold raw text, and
 //! which an end tag cannot reach through.
 
 /// How an element opens and closes.
@@ -18,7 +18,7 @@ pub(super) enum Kind {
     Term,
     /// Ends when the next of its kind begins right inside it.
     Choice,
-    /// Rows, cells, captions and the like: end with the next one, whatever is inside. Mean nothing outside of a table.
+    /// Rows, cells, captions and the like: end with the next one, regardless of what is inside. Mean nothing outside of a table.
     TablePart,
     /// End tags of what is around it do not reach through; its own reaches through all that is not such a wall.
     Container,

@@ -15,7 +15,7 @@ struct Open {
     is_lost: bool,
 }
 
-/// A formatting element: it outlives what it stands in, and only its own end tag ends it.
+/// A formatting element: it outlives its parent, and only its own end tag ends it.
 #[derive(Debug, Clone, Copy)]
 struct Formatting {
     id: u64,
@@ -28,7 +28,7 @@ struct Formatting {
 pub(super) struct OpenElements {
     stack: Vec<Open>,
     formatting: Vec<Formatting>,
-    /// How often each name is on the stack, so that looking for one that is not there costs nothing.
+    /// How often each name is on the stack, so that a search for a missing one costs nothing.
     counts: BTreeMap<u64, usize>,
     /// Heights on the stack at which HTML may have begun again inside SVG or `MathML`.
     html_again: Vec<usize>,
@@ -65,7 +65,7 @@ impl OpenElements {
 
     pub(super) fn open(&mut self, name: Name, closes_itself: bool) {
         if self.is_foreign() || name.starts_foreign() {
-            // There an element ends by its own end tag only, whatever its name means elsewhere.
+            // There an element ends by its own end tag only, regardless of its name.
             if !closes_itself || !self.html_again.is_empty() {
                 if name.leads_back_to_html() {
                     self.html_again.push(self.stack.len());

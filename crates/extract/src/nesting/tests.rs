@@ -102,7 +102,7 @@ fn steps_grow_with_the_size_and_no_faster() {
         for start in ["", &wall] {
             let text = format!("{start}{}", shape.repeat(20_000));
             let scan = scan(&text, &limits);
-            // Looking for an element to close passes at most the elements that may be open.
+            // The search for an element to close passes at most the elements that may be open.
             assert!(scan.n_steps <= text.len() + scan_bound(&text), "{shape}: {}", scan.n_steps);
         }
     }
@@ -212,7 +212,7 @@ const TAGS: &[&str] = &[
 ];
 
 proptest::proptest! {
-    // Always the same pieces: whoever changes the scan should try many others (`PROPTEST_RNG_SEED`, `PROPTEST_CASES`).
+    // Always the same pieces: after a change of the scan, try many others (`PROPTEST_RNG_SEED`, `PROPTEST_CASES`).
     #![proptest_config(proptest::test_runner::Config {
         cases: 2000, rng_seed: proptest::test_runner::RngSeed::Fixed(1), ..Default::default()
     })]

@@ -1,5 +1,5 @@
 //! `corpus/NAME.in` is a document after a few header lines and an empty one; `corpus/NAME.out` is what is read of it.
-//! With `UPDATE_CORPUS=1` the second is written anew: look at the difference before you keep it.
+//! With `UPDATE_CORPUS=1` the second is rewritten: review the difference before you keep it.
 
 use std::fmt::Write;
 use std::fs;

@@ -8,7 +8,7 @@ use dunlin_extract::{Change, Item, Work, detect};
 
 use crate::reading::{item, page, read};
 
-fn told(old: &[Item], new: &[Item]) -> Vec<String> {
+fn reported(old: &[Item], new: &[Item]) -> Vec<String> {
     let tell = |change: &Change<'_>| match change {
         Change::Added(item) => format!("+{}", item.title),
         Change::Edited { old, new } => format!("{}>{}", old.title, new.title),
@@ -18,10 +18,10 @@ fn told(old: &[Item], new: &[Item]) -> Vec<String> {
 }
 
 #[test]
-fn added_edited_and_removed_are_told_apart() {
+fn added_edited_and_removed_are_distinguished() {
     let old = [item("1", "a", "x"), item("2", "b", "x"), item("3", "c", "x")];
     let new = [item("4", "d", "x"), item("2", "b2", "x"), item("3", "c", "y")];
-    assert_eq!(told(&old, &new), ["+d", "b>b2", "c>c", "-a"]);
+    assert_eq!(reported(&old, &new), ["+d", "b>b2", "c>c", "-a"]);
     let words = detect(&old, &new)[2].words(&Work::default());
     assert_eq!(words, [Piece::Delete("x"), Piece::Insert("y")]);
 }
@@ -31,7 +31,7 @@ fn order_and_dates_are_not_content() {
     let old = [item("1", "a", "x"), item("2", "b", "x")];
     let mut new = [item("2", "b", "x"), item("1", "a", "x")];
     new[0].published = Some(Time::from_seconds(1));
-    assert_eq!(told(&old, &new), [""; 0]);
+    assert_eq!(reported(&old, &new), [""; 0]);
     let comparison = compare(&old, &new);
     assert_eq!(comparison.redated, [(&old[1], &new[0])]);
 }
@@ -44,7 +44,7 @@ fn new_guids_for_the_same_links_are_no_news() {
         item.id.value = format!("churned-{index}");
     }
     new[1].title = "b2".to_owned();
-    assert_eq!(told(&old, &new), ["b>b2"]);
+    assert_eq!(reported(&old, &new), ["b>b2"]);
     assert_eq!(compare(&old, &new).renamed.len(), 2);
 }
 
@@ -52,7 +52,7 @@ fn new_guids_for_the_same_links_are_no_news() {
 fn new_guids_and_links_for_the_same_content_are_no_news() {
     let old = [item("1", "a", "x"), item("2", "b", "x")];
     let new = [item("8", "b", "x"), item("9", "a", "x")];
-    assert_eq!(told(&old, &new), [""; 0]);
+    assert_eq!(reported(&old, &new), [""; 0]);
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn an_item_known_by_its_content_is_edited_under_its_title() {
     let text = |text: &str| read(&Recipe::Text, text.as_bytes()).items;
     let old = text("Monday\nopen\n\nSunday\nopen");
     let new = text("Monday\nclosed\n\nSunday\nopen");
-    assert_eq!(told(&old, &new), ["Monday>Monday"]);
+    assert_eq!(reported(&old, &new), ["Monday>Monday"]);
 }
 
 #[test]

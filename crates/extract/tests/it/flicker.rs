@@ -1,16 +1,16 @@
-//! What is learned of a page's flicker, and what is kept quiet for it.
+//! What is learned of a page's flicker, and what is suppressed for it.
 
-use dunlin_extract::flicker::{CloseLooks, Quiet};
+use dunlin_extract::flicker::{BurstState, Suppression};
 use dunlin_extract::{Flicker, Item, Work};
 
 use crate::reading::{item, page};
 
-/// Runs through the versions and says, for each step, how many changes were reported and how many kept quiet.
+/// Runs through the versions and says, for each step, how many changes were reported and how many suppressed.
 fn counts(mut flicker: Flicker, versions: &[Vec<Item>]) -> Vec<(usize, usize)> {
     let mut counts = Vec::new();
     for pair in versions.windows(2) {
         let (next, verdict) = flicker.observe(&pair[0], &pair[1]);
-        counts.push((verdict.reported.len(), verdict.quiet.len()));
+        counts.push((verdict.reported.len(), verdict.suppressed.len()));
         flicker = next;
     }
     counts
@@ -24,7 +24,7 @@ fn a_page_that_flips_between_two_states_is_reported_once() {
 }
 
 #[test]
-fn two_places_that_flip_independently_are_known_in_any_combination() {
+fn two_parts_that_flip_independently_are_known_in_any_combination() {
     let state = |x: &str, y: &str| page(&format!("<p>top<p>{x}<p>middle<p>{y}<p>end"));
     let versions = [
         state("a", "c"),
@@ -48,28 +48,28 @@ fn news(views: u32, teaser: &str, story: &str) -> Vec<Item> {
     page(&format!("<h1>News</h1><p>{views} views<h2>Read also</h2><p>{teaser}<h2>Stories</h2><p>{story}"))
 }
 
-/// Compares close looks with the first of them until they have told all.
-fn closely(mut flicker: Flicker, looks: &[Vec<Item>]) -> (Flicker, usize) {
-    for (n, look) in (1..).zip(&looks[1..]) {
-        let (next, state) = flicker.look_closely(&looks[0], look, &Work::default());
-        if state == CloseLooks::Over {
+/// Compares the probes of a burst with the first of them until the burst is done.
+fn run_burst(mut flicker: Flicker, probes: &[Vec<Item>]) -> (Flicker, usize) {
+    for (n, probe) in (1..).zip(&probes[1..]) {
+        let (next, state) = flicker.observe_burst(&probes[0], probe, &Work::default());
+        if state == BurstState::Done {
             return (next, n);
         }
         flicker = next;
     }
-    panic!("the looks are never enough");
+    panic!("the burst never ends");
 }
 
 #[test]
-fn what_is_different_in_every_close_look_is_never_told() {
-    let looks = [
+fn a_part_that_differs_at_every_probe_of_a_burst_is_never_reported() {
+    let probes = [
         news(1, "cats", "story one"),
         news(22, "dogs", "story one"),
         news(23, "pigs", "story one"),
         news(25, "hens", "story one"),
     ];
-    let (flicker, n_looks) = closely(Flicker::default(), &looks);
-    assert_eq!(n_looks, 3);
+    let (flicker, n_probes) = run_burst(Flicker::default(), &probes);
+    assert_eq!(n_probes, 3);
     assert!(flicker.is_learned());
     let versions = [
         news(22, "dogs", "story one"),
@@ -79,48 +79,48 @@ fn what_is_different_in_every_close_look_is_never_told() {
     ];
     assert_eq!(counts(flicker.clone(), &versions), [(0, 1), (1, 0), (0, 1)]);
     let (_, verdict) = flicker.clone().observe(&versions[0], &versions[1]);
-    assert_eq!(verdict.quiet[0].1, Quiet::Flickers);
+    assert_eq!(verdict.suppressed[0].1, Suppression::Flickers);
     // It was no flicker after all.
     assert_eq!(counts(flicker.stayed_the_same(), &versions[..2]), [(1, 0)]);
 }
 
 #[test]
-fn what_stays_for_two_close_looks_is_a_change() {
-    let looks = [
+fn a_part_that_stays_for_two_probes_of_a_burst_is_a_change() {
+    let probes = [
         news(1, "cats", "story one"),
         news(1, "cats", "story two"),
         news(1, "cats", "story two"),
         news(1, "cats", "story three"),
     ];
-    let (flicker, n_looks) = closely(Flicker::default(), &looks);
-    assert_eq!(n_looks, 2);
-    assert_eq!(counts(flicker, &[looks[0].clone(), looks[2].clone()]), [(1, 0)]);
+    let (flicker, n_probes) = run_burst(Flicker::default(), &probes);
+    assert_eq!(n_probes, 2);
+    assert_eq!(counts(flicker, &[probes[0].clone(), probes[2].clone()]), [(1, 0)]);
     // Also beside something that flickers.
-    let looks = [
+    let probes = [
         news(1, "cats", "story one"),
         news(2, "cats", "story one"),
         news(3, "cats", "story two"),
         news(4, "cats", "story two"),
     ];
-    let (flicker, _) = closely(Flicker::default(), &looks);
-    assert_eq!(counts(flicker.clone(), &[looks[0].clone(), looks[1].clone()]), [(0, 1)]);
-    assert_eq!(counts(flicker, &[looks[0].clone(), looks[3].clone()]), [(1, 0)]);
+    let (flicker, _) = run_burst(Flicker::default(), &probes);
+    assert_eq!(counts(flicker.clone(), &[probes[0].clone(), probes[1].clone()]), [(0, 1)]);
+    assert_eq!(counts(flicker, &[probes[0].clone(), probes[3].clone()]), [(1, 0)]);
 }
 
 #[test]
-fn close_looks_end_even_if_every_one_is_of_another_page() {
-    let looks: Vec<Vec<Item>> =
+fn a_burst_ends_even_if_every_probe_shows_another_page() {
+    let probes: Vec<Vec<Item>> =
         (0..9).map(|n| vec![item(&n.to_string(), "teaser", "buy"), item("s", "story", "news")]).collect();
-    let (flicker, n_looks) = closely(Flicker::default(), &looks);
-    assert_eq!(n_looks, 4);
+    let (flicker, n_probes) = run_burst(Flicker::default(), &probes);
+    assert_eq!(n_probes, 4);
     // Teasers that came and went are known.
-    assert_eq!(counts(flicker, &[looks[4].clone(), looks[2].clone()])[0].0, 1);
+    assert_eq!(counts(flicker, &[probes[4].clone(), probes[2].clone()])[0].0, 1);
 }
 
 #[test]
 fn one_line_that_returns_does_not_hide_another() {
-    let look = |first: &str, second: &str| page(&format!("<p>red boat<p>{first}<p>blue boat<p>{second}"));
-    let versions = [look("for sale", "for sale"), look("sold", "for sale"), look("sold", "sold")];
+    let probe = |first: &str, second: &str| page(&format!("<p>red boat<p>{first}<p>blue boat<p>{second}"));
+    let versions = [probe("for sale", "for sale"), probe("sold", "for sale"), probe("sold", "sold")];
     assert_eq!(counts(Flicker::default(), &versions), [(1, 0), (1, 0)]);
 }
 
@@ -130,7 +130,7 @@ fn the_state_is_bounded_and_survives_storage() {
     let mut before = Vec::new();
     for round in 0..40 {
         let now: Vec<Item> = (0..100).map(|n| item(&format!("{round}-{n}"), "t", &n.to_string())).collect();
-        flicker = flicker.observe(&before, &now).0.look_closely(&before, &now, &Work::default()).0;
+        flicker = flicker.observe(&before, &now).0.observe_burst(&before, &now, &Work::default()).0;
         before = now;
     }
     let stored = serde_json::to_string(&flicker).unwrap();

@@ -58,7 +58,7 @@ fn hurried(recipe: &Recipe, noise: &NoiseRules, body: &str) -> Document {
 
 /// Each of these would take minutes to hours; a test that ends has seen them ended.
 #[test]
-fn selectors_are_paid_for_by_what_they_look_at() {
+fn selectors_are_charged_for_the_nodes_they_visit() {
     let names = || (0..100_000).map(|n| format!("<x{n} class=price></x{n}>"));
     let distinct = format!("<html>{}", names().collect::<String>());
     let paragraphs = format!("<html>{}", "<p>x</p>".repeat(100_000));
@@ -98,7 +98,7 @@ fn a_selector_that_is_cheap_on_a_large_page_is_tried() {
 }
 
 #[test]
-fn the_main_text_is_not_looked_for_where_that_would_take_long() {
+fn the_main_text_is_not_searched_where_that_would_take_long() {
     let rest = "<span>x, y</span>".repeat(100_000);
     let deep =
         read(&Recipe::HtmlMain, format!("<html><title>t</title>{}{rest}", "<div>".repeat(500)).as_bytes());
@@ -111,7 +111,7 @@ fn the_main_text_is_not_looked_for_where_that_would_take_long() {
 }
 
 #[test]
-fn patterns_are_paid_for_by_what_they_may_have_read() {
+fn patterns_are_charged_for_what_they_may_have_read() {
     let line = "12:34 ".repeat(100_000);
     for (pattern, is_dear) in [
         (r"\d\d:\d\d(?:.*ago)?", true),
@@ -127,7 +127,7 @@ fn patterns_are_paid_for_by_what_they_may_have_read() {
 }
 
 #[test]
-fn paths_are_paid_for_by_what_they_visit() {
+fn paths_are_charged_for_the_values_they_visit() {
     let nested = |depth: usize| format!("{}0{}", "[".repeat(depth), "]".repeat(depth));
     let list = format!("[{}]", vec!["{\"a\":1}"; 20_000].join(","));
     let path = |path: &str| Recipe::JsonPath { path: path.to_owned() };

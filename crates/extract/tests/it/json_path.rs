@@ -89,7 +89,7 @@ fn functions() {
 }
 
 #[test]
-fn large_whole_numbers_are_told_apart() {
+fn large_whole_numbers_are_distinguished() {
     let document =
         json!([{"id": 9_007_199_254_740_993_u64, "n": 1}, {"id": 9_007_199_254_740_992_u64, "n": 2}]);
     check("$[?@.id == $[1].id].n", &document, &["2"]);
@@ -97,7 +97,7 @@ fn large_whole_numbers_are_told_apart() {
 }
 
 #[test]
-fn what_is_no_path_is_refused() {
+fn an_invalid_path_is_refused() {
     for path in ["", "a", "$[", "$.a.", "$[?@.a == ]", "$[?nope(@.a)]", "$[?@.a in @.b]", "$[?length(@.a)]"] {
         assert!(selected(path, &json!({})).is_err(), "{path}");
     }
@@ -108,9 +108,9 @@ fn what_is_no_path_is_refused() {
     );
 }
 
-/// Items that a path selects are told apart by where they are, however odd the names.
+/// Items that a path selects are identified by their position, however odd the names.
 #[test]
-fn places_are_written_in_one_way() {
+fn paths_are_normalized() {
     let recipe = Recipe::JsonPath { path: "$..*".to_owned() };
     let extractor = Extractor::new(&recipe, &NoiseRules::default(), Limits::default()).unwrap();
     let body = json!({"it's": 1, "a\\b": {"\u{7}\n": 2}}).to_string();

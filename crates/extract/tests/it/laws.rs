@@ -137,10 +137,10 @@ proptest! {
     fn changes_do_not_depend_on_the_order(old in items(), new in items()) {
         let sorted = |mut items: Vec<Item>| { items.sort_by(|a, b| a.id.cmp(&b.id)); items };
         let (old_sorted, new_sorted) = (sorted(old.clone()), sorted(new.clone()));
-        let told = |changes: Vec<Change<'_>>| -> BTreeSet<String> {
+        let summaries = |changes: Vec<Change<'_>>| -> BTreeSet<String> {
             changes.iter().map(|change| format!("{change:?}")).collect()
         };
-        prop_assert_eq!(told(detect(&old, &new)), told(detect(&old_sorted, &new_sorted)));
+        prop_assert_eq!(summaries(detect(&old, &new)), summaries(detect(&old_sorted, &new_sorted)));
     }
 
     #[test]
@@ -148,7 +148,7 @@ proptest! {
         let mut flicker = Flicker::default();
         for pair in versions.windows(2) {
             let (next, verdict) = flicker.observe(&pair[0], &pair[1]);
-            prop_assert_eq!(verdict.reported.len() + verdict.quiet.len(), detect(&pair[0], &pair[1]).len());
+            prop_assert_eq!(verdict.reported.len() + verdict.suppressed.len(), detect(&pair[0], &pair[1]).len());
             flicker = next;
         }
     }

@@ -4,7 +4,7 @@
 
 mod corpus; // documents of each format and with each quirk, and what is read of them
 mod detect; // what is new, edited and gone, and what is not
-mod flicker; // what is learned, and what is kept quiet
+mod flicker; // what is learned, and what is suppressed
 mod hostile; // pages built to keep a parser busy
 mod json_path; // what JSON paths select
 mod laws; // what holds for any bytes and any items

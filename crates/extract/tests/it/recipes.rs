@@ -1,4 +1,4 @@
-//! Recipes that mean nothing are refused, with the place; those that mean something survive being written down.
+//! Invalid recipes are refused, with the position; valid ones survive serialization.
 
 use dunlin_extract::recipe::{NoiseRules, Recipe};
 use dunlin_extract::{Document, Error, Extractor, Input, Limits, Part};
@@ -68,7 +68,7 @@ fn read(recipe: &Recipe, body: &[u8], content_type: &str) -> Document {
     extractor.extract(&Input { body, content_type: Some(content_type), url: None })
 }
 
-/// What a reader is told, and how many items there are.
+/// The diagnostics, and how many items there are.
 fn said(recipe: &Recipe, body: &[u8], content_type: &str) -> (String, usize) {
     let document = read(recipe, body, content_type);
     let said: Vec<String> = document.diagnostics.iter().map(ToString::to_string).collect();

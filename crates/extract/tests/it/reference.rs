@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::successive::{
-    flips_are_told_a_handful_of_times, news_are_all_found, offers_are_told, only_words_are_told,
+    flips_are_reported_a_handful_of_times, news_are_all_found, offers_are_reported, only_words_are_reported,
 };
 
 #[test]
@@ -14,18 +14,18 @@ fn new_items_of_a_real_news_feed_are_all_found_and_nothing_else() {
 }
 
 #[test]
-fn a_real_feed_that_flips_between_two_states_is_told_a_handful_of_times() {
-    flips_are_told_a_handful_of_times(&versions("hetzner_news_rss"));
+fn a_real_feed_that_flips_between_two_states_is_reported_a_handful_of_times() {
+    flips_are_reported_a_handful_of_times(&versions("hetzner_news_rss"));
 }
 
 #[test]
-fn a_real_page_of_scripts_and_frames_is_told_when_its_words_change() {
-    only_words_are_told(&versions("vottak_html"));
+fn a_real_page_of_scripts_and_frames_is_reported_when_its_words_change() {
+    only_words_are_reported(&versions("vottak_html"));
 }
 
 #[test]
-fn a_real_page_of_offers_is_told_when_its_words_change() {
-    offers_are_told(&versions("netcup_offers_html"));
+fn a_real_page_of_offers_is_reported_when_its_words_change() {
+    offers_are_reported(&versions("netcup_offers_html"));
 }
 
 /// The versions in `name.tar.gz`, oldest first.

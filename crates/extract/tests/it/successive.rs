@@ -1,4 +1,4 @@
-//! Successive versions of a document, made here: what is told of each step, against a truth found by crude means that
+//! Successive versions of a document, made here: what is reported of each step, against a truth found by crude means that
 //! share nothing with the library. The same is asked of real pages in `reference`.
 
 use std::collections::BTreeSet;
@@ -26,7 +26,7 @@ fn made_page(version: usize) -> Vec<u8> {
     .into_bytes()
 }
 
-/// The words of a page, found with scissors.
+/// The words of a page, found by crude means.
 fn crude_words(body: &[u8]) -> Vec<String> {
     let unseen = Regex::new(r"(?is)<!--.*?-->|<(script|style|noscript|iframe|object|svg)\b.*?</(script|style|noscript|iframe|object|svg)>").unwrap();
     let tags = Regex::new(r"<[^>]*>").unwrap();
@@ -43,7 +43,7 @@ struct Alarms {
     steps: usize,
     /// Steps in which the words are not the same.
     true_steps: usize,
-    /// Steps with changes before flicker is kept quiet.
+    /// Steps with changes before flicker is suppressed.
     loud: usize,
     reported: usize,
     /// Steps reported though the words are the same.
@@ -77,7 +77,7 @@ fn new_items_of_a_news_feed_are_all_found_and_nothing_else() {
     news_are_all_found(&(0..40).map(made_feed).collect::<Vec<_>>());
 }
 
-/// Exactly the links that are new are told as new, and those that are gone as gone.
+/// Exactly the new links are reported as new, and the removed ones as gone.
 pub(crate) fn news_are_all_found(bodies: &[Vec<u8>]) {
     let link = Regex::new(r"(?s)<item>.*?<link>(.*?)</link>").unwrap();
     let links = |body: &[u8]| -> BTreeSet<String> {
@@ -106,12 +106,12 @@ pub(crate) fn news_are_all_found(bodies: &[Vec<u8>]) {
 }
 
 #[test]
-fn a_feed_that_flips_between_two_states_is_told_a_handful_of_times() {
-    flips_are_told_a_handful_of_times(&(0..60).map(|version| made_feed(version % 2)).collect::<Vec<_>>());
+fn a_feed_that_flips_between_two_states_is_reported_a_handful_of_times() {
+    flips_are_reported_a_handful_of_times(&(0..60).map(|version| made_feed(version % 2)).collect::<Vec<_>>());
 }
 
-/// Each state is told when it is new, and hardly ever afterwards.
-pub(crate) fn flips_are_told_a_handful_of_times(bodies: &[Vec<u8>]) {
+/// Each state is reported when it is new, and hardly ever afterwards.
+pub(crate) fn flips_are_reported_a_handful_of_times(bodies: &[Vec<u8>]) {
     let n_distinct = bodies.iter().collect::<BTreeSet<_>>().len();
     let alarms = alarms("flipping feed", &Recipe::Auto, bodies);
     // The first time each state is seen, and the first time items leave.
@@ -119,24 +119,24 @@ pub(crate) fn flips_are_told_a_handful_of_times(bodies: &[Vec<u8>]) {
 }
 
 #[test]
-fn a_page_of_scripts_and_frames_is_told_when_its_words_change() {
-    only_words_are_told(&(0..60).map(made_page).collect::<Vec<_>>());
+fn a_page_of_scripts_and_frames_is_reported_when_its_words_change() {
+    only_words_are_reported(&(0..60).map(made_page).collect::<Vec<_>>());
 }
 
-/// Nothing is told while the words stay the same, and little of what always flips.
-pub(crate) fn only_words_are_told(bodies: &[Vec<u8>]) {
+/// Nothing is reported while the words stay the same, and little of what always flips.
+pub(crate) fn only_words_are_reported(bodies: &[Vec<u8>]) {
     let alarms = alarms("rendered page", &Recipe::Auto, bodies);
     assert_eq!(alarms.groundless, 0);
     assert!(alarms.reported * 5 <= alarms.steps, "{alarms:?}");
 }
 
 #[test]
-fn a_page_of_offers_is_told_when_its_words_change() {
-    offers_are_told(&(0..60).map(made_page).collect::<Vec<_>>());
+fn a_page_of_offers_is_reported_when_its_words_change() {
+    offers_are_reported(&(0..60).map(made_page).collect::<Vec<_>>());
 }
 
-/// Whatever changes is noticed, and what is told has its reason, but for a few times when a page is only re-ordered.
-pub(crate) fn offers_are_told(bodies: &[Vec<u8>]) {
+/// Every change is noticed, and every report has a reason, except for a few when a page is only re-ordered.
+pub(crate) fn offers_are_reported(bodies: &[Vec<u8>]) {
     let whole = alarms("offers, whole page", &Recipe::Auto, bodies);
     let cards = Recipe::HtmlSelector { css: ".card, p".to_owned() };
     let cards = alarms("offers, each card", &cards, bodies);

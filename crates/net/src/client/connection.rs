@@ -1,4 +1,4 @@
-//! One HTTP connection, whatever its version. Knows nothing of hosts, pools or limits on time.
+//! One HTTP connection of either version. Knows nothing about hosts, pools or limits on time.
 
 use bytes::Bytes;
 use http::header::{HOST, HeaderMap, HeaderValue};
@@ -12,7 +12,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use url::{Position, Url};
 
 use crate::error::Error;
-use crate::shown::ShownUrl;
+use crate::redacted_url::RedactedUrl;
 
 /// The most header lines in an answer. A line costs memory beyond its bytes.
 pub(crate) const MAX_HEADER_LINES: usize = 256;
@@ -21,7 +21,7 @@ pub(crate) const MAX_HEADER_LINES: usize = 256;
 const LEAST_READ: usize = 64 << 10;
 
 /// What a server may send of one HTTP/2 body before any of it is read, and of all bodies of a connection. More would
-/// make far servers faster, and every body that nobody reads yet larger.
+/// make distant servers faster, and every unread body larger.
 const STREAM_WINDOW: u32 = 256 << 10;
 const CONNECTION_WINDOW: u32 = 1 << 20;
 
@@ -52,7 +52,7 @@ impl Connection {
             .max_headers(MAX_HEADER_LINES)
             .handshake(TokioIo::new(stream))
             .await?;
-        // Its error, if any, also reaches the request that was under way.
+        // Its error, if any, also reaches the active request.
         tokio::spawn(driver);
         Ok(Self::Http1(sender))
     }
@@ -97,15 +97,15 @@ impl Connection {
     }
 
     /// Sends a request and waits for the head of the answer.
-    pub(super) async fn send(&mut self, ask: Ask) -> Result<Response<Incoming>, hyper::Error> {
+    pub(super) async fn send(&mut self, parts: RequestParts) -> Result<Response<Incoming>, hyper::Error> {
         match self {
             Self::Http1(sender) => {
                 sender.ready().await?;
-                sender.send_request(ask.for_http1()).await
+                sender.send_request(parts.for_http1()).await
             }
             Self::Http2(sender) => {
                 sender.ready().await?;
-                sender.send_request(ask.for_http2()).await
+                sender.send_request(parts.for_http2()).await
             }
         }
     }
@@ -113,7 +113,7 @@ impl Connection {
 
 /// A request in the parts that both versions of the protocol are made from.
 #[derive(Debug, Clone)]
-pub(super) struct Ask {
+pub(super) struct RequestParts {
     scheme: Scheme,
     authority: Authority,
     path: PathAndQuery,
@@ -122,10 +122,10 @@ pub(super) struct Ask {
     body: Bytes,
 }
 
-impl Ask {
+impl RequestParts {
     /// A GET.
     pub(super) fn new(url: &Url, headers: HeaderMap) -> Result<Self, Error> {
-        let bad_path = || Error::BadPath { url: ShownUrl::of(url) };
+        let bad_path = || Error::BadPath { url: RedactedUrl::of(url) };
         let scheme = if url.scheme() == "https" { Scheme::HTTPS } else { Scheme::HTTP };
         let authority = url[Position::BeforeHost..Position::AfterPort].parse().map_err(|_| bad_path())?;
         let path = url[Position::BeforePath..Position::AfterQuery].parse().map_err(|_| bad_path())?;

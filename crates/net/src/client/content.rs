@@ -17,13 +17,13 @@ use http::header::CONTENT_ENCODING;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt};
 use tokio::time::Instant;
 
-use super::arriving::{Arriving, Received, unwrap_error};
+use super::body_stream::{BodyStream, Received, unwrap_error};
 use super::room::{NoRoom, Room, Share};
 use super::settings::Sizes;
 use crate::error::{Error, Stage};
 use crate::guard::Target;
 
-/// How much is decompressed before the limits are looked at again.
+/// How much is decompressed before the limits are checked again.
 const STEP: usize = 16 << 10;
 
 /// Growth is not judged below this much content: a short page of one repeated letter is no bomb.
@@ -49,7 +49,7 @@ pub(super) enum Encoding {
 }
 
 impl Encoding {
-    /// What the headers say. More than one coding on top of each other is never asked for, and not accepted.
+    /// What the headers say. More than one coding on top of each other is not accepted.
     pub(super) fn read(headers: &HeaderMap, target: &Target) -> Result<Self, Error> {
         let mut named = Vec::new();
         for value in headers.get_all(CONTENT_ENCODING) {
@@ -104,7 +104,7 @@ impl Encoding {
 pub(crate) struct Content {
     pub(crate) body: Bytes,
     pub(crate) sent_bytes: u64,
-    /// Whether reading stopped at `keep_first`; what follows on the connection was not looked at.
+    /// Whether reading stopped at `keep_first`; the rest on the connection was not read.
     pub(crate) is_cut: bool,
     /// How long reading and decompressing took.
     pub(crate) took: Duration,
@@ -128,7 +128,7 @@ pub(super) fn largest(sizes: &Sizes, in_transit: u64) -> u64 {
     content.saturating_add(BROTLI_WINDOW).saturating_add(in_transit)
 }
 
-/// The content of a body as a stream, whatever it was packed with.
+/// The decompressed content of a body as a stream.
 type Unpacked<'a> = dyn AsyncRead + Unpin + Send + 'a;
 
 /// How to read a body.
@@ -149,19 +149,19 @@ pub(super) struct Reading<'r> {
 
 impl Reading<'_> {
     /// Reads to the end, or to `keep_first`.
-    pub(super) async fn read(&self, mut arriving: Arriving) -> Result<Content, Error> {
+    pub(super) async fn read(&self, mut stream: BodyStream) -> Result<Content, Error> {
         let begin = Instant::now();
-        let received = arriving.received();
-        if self.keep_first.is_none() && arriving.expected().is_some_and(|bytes| bytes > self.sizes.sent) {
+        let received = stream.received();
+        if self.keep_first.is_none() && stream.expected().is_some_and(|bytes| bytes > self.sizes.sent) {
             return Err(self.too_large(self.sizes.sent, Stage::Sent));
         }
-        if arriving.expected() == Some(0) {
+        if stream.expected() == Some(0) {
             return Ok(Content { body: Bytes::new(), sent_bytes: 0, is_cut: false, took: Duration::ZERO });
         }
         let mut share = self.room.share();
         let (mut content, is_cut) = tokio::select! {
             biased;
-            decoded = self.decode(&mut arriving, &received, &share) => decoded?,
+            decoded = self.decode(&mut stream, &received, &share) => decoded?,
             () = share.ended() => return Err(Error::CrowdsOut { host: self.target.host_name() }),
         };
         if content.capacity() - content.len() > STEP {
@@ -175,42 +175,42 @@ impl Reading<'_> {
 
     async fn decode(
         &self,
-        arriving: &mut Arriving,
+        stream: &mut BodyStream,
         received: &Received,
         share: &Share,
     ) -> Result<(Vec<u8>, bool), Error> {
-        let mut content = self.unpacked(arriving).await?;
+        let mut content = self.unpacked(stream).await?;
         let (collected, is_cut) = self.collect(&mut *content, received, share).await?;
         drop(content);
         if !is_cut {
             // Something may follow the packed content.
-            arriving.drain().await.map_err(|error| self.broken(error))?;
+            stream.drain().await.map_err(|error| self.broken(error))?;
         }
         Ok((collected, is_cut))
     }
 
-    async fn unpacked<'a>(&self, arriving: &'a mut Arriving) -> Result<Box<Unpacked<'a>>, Error> {
+    async fn unpacked<'a>(&self, stream: &'a mut BodyStream) -> Result<Box<Unpacked<'a>>, Error> {
         Ok(match self.encoding {
-            Encoding::Identity => Box::new(arriving),
+            Encoding::Identity => Box::new(stream),
             Encoding::Gzip => {
-                let mut decoder = GzipDecoder::new(arriving);
+                let mut decoder = GzipDecoder::new(stream);
                 // A gzip file is a sequence of members, and some servers send one per write.
                 decoder.multiple_members(true);
                 Box::new(decoder)
             }
             Encoding::Deflate => {
                 // The standard says zlib; some servers send the bare stream. The first byte tells them apart.
-                let first = arriving.fill_buf().await.map_err(|error| self.broken(error))?.first().copied();
+                let first = stream.fill_buf().await.map_err(|error| self.broken(error))?.first().copied();
                 if first.is_some_and(|byte| byte & 0x8f == 8) {
-                    Box::new(ZlibDecoder::new(arriving))
+                    Box::new(ZlibDecoder::new(stream))
                 } else {
-                    Box::new(DeflateDecoder::new(arriving))
+                    Box::new(DeflateDecoder::new(stream))
                 }
             }
-            Encoding::Brotli => Box::new(BrotliDecoder::new(arriving)),
+            Encoding::Brotli => Box::new(BrotliDecoder::new(stream)),
             Encoding::Zstd => {
                 let window = [DParameter::window_log_max(ZSTD_WINDOW_LOG)];
-                let mut decoder = ZstdDecoder::with_params(arriving, &window);
+                let mut decoder = ZstdDecoder::with_params(stream, &window);
                 decoder.multiple_members(true);
                 Box::new(decoder)
             }
@@ -241,12 +241,12 @@ impl Reading<'_> {
                 return Ok((content, true));
             }
             self.check(content.len() as u64, received.get())?;
-            // Packed data that is already here decodes without ever waiting; others want a turn.
+            // Data that is already here decodes without ever waiting; other tasks need a turn.
             tokio::task::consume_budget().await;
         }
     }
 
-    /// How many bytes there is to be space for, after so many that are full: twice as many, up to the end or the limit.
+    /// The next capacity of the buffer after `full` bytes: twice as many, up to the end or the limit.
     fn next_capacity(&self, full: usize) -> usize {
         let most = self.keep_first.unwrap_or(self.sizes.decoded).min(self.sizes.decoded);
         // One more than is expected, so that the end is seen without growing.
@@ -255,7 +255,7 @@ impl Reading<'_> {
         doubled.min(usize::try_from(most).unwrap_or(usize::MAX)).max(full + 1)
     }
 
-    /// How much room a body takes whose content has space for so many bytes.
+    /// How much room a body takes with a buffer of this capacity.
     fn needed(&self, capacity: u64) -> u64 {
         self.in_transit + capacity + capacity.min(self.encoding.window())
     }

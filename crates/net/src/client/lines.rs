@@ -1,12 +1,11 @@
-//! An answer that goes on for as long as the server has something to say, line by line. Its whole length has no
-//! limit; each line has one, and so has each silence.
+//! An endless answer, read line by line. Its whole length has no limit; each line has one, and so has each silence.
 
 use std::fmt;
 
 use http::StatusCode;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt};
 
-use super::arriving::{Arriving, unwrap_error};
+use super::body_stream::{BodyStream, unwrap_error};
 use super::connection::Connection;
 use crate::error::{Error, Stage};
 
@@ -19,7 +18,7 @@ const MAX_PAGE: u64 = 64 << 10;
 /// The answer. Dropping it ends the connection.
 pub struct Lines {
     status: StatusCode,
-    arriving: Arriving,
+    stream: BodyStream,
     host: String,
     /// Held, since a dropped handle would end the connection.
     _connection: Connection,
@@ -35,8 +34,8 @@ impl fmt::Debug for Lines {
 }
 
 impl Lines {
-    pub(super) fn new(status: StatusCode, arriving: Arriving, host: String, connection: Connection) -> Self {
-        Self { status, arriving, host, _connection: connection }
+    pub(super) fn new(status: StatusCode, stream: BodyStream, host: String, connection: Connection) -> Self {
+        Self { status, stream, host, _connection: connection }
     }
 
     /// What the server answered; lines of anything but a success are an error page.
@@ -49,7 +48,7 @@ impl Lines {
     pub async fn next(&mut self) -> Result<Option<String>, Error> {
         let mut line = Vec::new();
         loop {
-            let piece = self.arriving.fill_buf().await;
+            let piece = self.stream.fill_buf().await;
             let piece = piece.map_err(|error| broken(&self.host, error))?;
             if piece.is_empty() {
                 return Ok(None);
@@ -57,7 +56,7 @@ impl Lines {
             let end = piece.iter().position(|&byte| byte == b'\n');
             line.extend_from_slice(&piece[..end.unwrap_or(piece.len())]);
             let n_bytes = end.map_or(piece.len(), |end| end + 1);
-            AsyncBufReadExt::consume(&mut self.arriving, n_bytes);
+            AsyncBufReadExt::consume(&mut self.stream, n_bytes);
             if line.len() > MAX_LINE {
                 let limit = MAX_LINE as u64;
                 return Err(Error::BodyTooLarge { host: self.host.clone(), limit, stage: Stage::Line });
@@ -74,7 +73,7 @@ impl Lines {
     /// What is left of an answer that has an end, such as an error page, up to a limit.
     pub async fn rest(mut self) -> Result<Vec<u8>, Error> {
         let mut page = Vec::new();
-        let read = (&mut self.arriving).take(MAX_PAGE).read_to_end(&mut page).await;
+        let read = (&mut self.stream).take(MAX_PAGE).read_to_end(&mut page).await;
         read.map_err(|error| broken(&self.host, error))?;
         Ok(page)
     }

@@ -1,7 +1,7 @@
 //! Connections kept for the next request to the same host, within bounds. Opens none itself.
 //!
 //! A kept connection leads to an address that the guard passed when it was opened; using it again asks no name
-//! server, so it cannot be led elsewhere.
+//! server, so it cannot be redirected to another address.
 //!
 //! Invariant: never more idle connections than the settings allow, and none older than the idle time for much
 //! longer than that.
@@ -19,35 +19,35 @@ use crate::guard::Target;
 #[derive(Debug)]
 pub(super) struct Pool {
     size: PoolSize,
-    stock: Mutex<Stock>,
+    idle: Mutex<IdleConnections>,
 }
 
 #[derive(Debug, Default)]
-struct Stock {
-    kept: BTreeMap<Target, Vec<Kept>>,
+struct IdleConnections {
+    kept: BTreeMap<Target, Vec<IdleConnection>>,
     is_swept: bool,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct IdleConnection {
     connection: Connection,
     since: Instant,
 }
 
 impl Pool {
     pub(super) fn new(size: PoolSize) -> Arc<Self> {
-        Arc::new(Self { size, stock: Mutex::default() })
+        Arc::new(Self { size, idle: Mutex::default() })
     }
 
-    fn stock(&self) -> MutexGuard<'_, Stock> {
+    fn idle(&self) -> MutexGuard<'_, IdleConnections> {
         // A panic elsewhere leaves at worst one connection too few.
-        self.stock.lock().unwrap_or_else(PoisonError::into_inner)
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A connection to `target` that looks usable: the youngest, which is the least likely to have been closed.
     pub(super) fn take(&self, target: &Target) -> Option<Connection> {
-        let mut stock = self.stock();
-        let kept = stock.kept.get_mut(target)?;
+        let mut idle = self.idle();
+        let kept = idle.kept.get_mut(target)?;
         while let Some(mut found) = kept.pop() {
             if found.connection.is_closed() || found.since.elapsed() >= self.size.idle_time {
                 continue;
@@ -59,7 +59,7 @@ impl Pool {
             }
             return Some(found.connection);
         }
-        stock.kept.remove(target);
+        idle.kept.remove(target);
         None
     }
 
@@ -68,37 +68,37 @@ impl Pool {
         if connection.is_closed() || self.size.idle == 0 || self.size.idle_per_host == 0 {
             return;
         }
-        let mut stock = self.stock();
-        let kept = stock.kept.entry(target.clone()).or_default();
+        let mut idle = self.idle();
+        let kept = idle.kept.entry(target.clone()).or_default();
         // Handles of one HTTP/2 connection are alike, and one such connection is enough for a host.
         if connection.share().is_some() {
             kept.retain(|kept| kept.connection.share().is_none());
         }
-        kept.push(Kept { connection, since: Instant::now() });
+        kept.push(IdleConnection { connection, since: Instant::now() });
         if kept.len() > self.size.idle_per_host {
             kept.remove(0);
         }
-        while stock.len() > self.size.idle {
-            stock.drop_oldest();
+        while idle.len() > self.size.idle {
+            idle.drop_oldest();
         }
-        if !stock.is_swept {
-            stock.is_swept = true;
+        if !idle.is_swept {
+            idle.is_swept = true;
             tokio::spawn(sweep(Arc::downgrade(self), self.size));
         }
     }
 
     /// Drops every connection to `target`; for when one of them misbehaved in a way the others may share.
     pub(super) fn forget(&self, target: &Target) {
-        self.stock().kept.remove(target);
+        self.idle().kept.remove(target);
     }
 
     /// How many connections wait.
     pub(super) fn len(&self) -> usize {
-        self.stock().len()
+        self.idle().len()
     }
 }
 
-impl Stock {
+impl IdleConnections {
     fn len(&self) -> usize {
         self.kept.values().map(Vec::len).sum()
     }
@@ -120,13 +120,13 @@ async fn sweep(pool: Weak<Pool>, size: PoolSize) {
     loop {
         tokio::time::sleep(size.idle_time).await;
         let Some(pool) = pool.upgrade() else { return };
-        let mut stock = pool.stock();
-        for kept in stock.kept.values_mut() {
+        let mut idle = pool.idle();
+        for kept in idle.kept.values_mut() {
             kept.retain(|kept| !kept.connection.is_closed() && kept.since.elapsed() < size.idle_time);
         }
-        stock.kept.retain(|_, kept| !kept.is_empty());
-        if stock.kept.is_empty() {
-            stock.is_swept = false;
+        idle.kept.retain(|_, kept| !kept.is_empty());
+        if idle.kept.is_empty() {
+            idle.is_swept = false;
             return;
         }
     }

@@ -7,7 +7,7 @@ use url::Url;
 use super::settings::{Downgrade, Settings};
 use crate::error::Error;
 use crate::fetched::Hop;
-use crate::shown::ShownUrl;
+use crate::redacted_url::RedactedUrl;
 
 /// The next URL to ask, if this answer sends us on.
 pub(super) fn target<B>(
@@ -29,9 +29,9 @@ pub(super) fn target<B>(
     };
     let location = String::from_utf8_lossy(location.as_bytes());
     let mut to =
-        from.join(&location).map_err(|reason| Error::BadLocation { url: ShownUrl::of(from), reason })?;
+        from.join(&location).map_err(|reason| Error::BadLocation { url: RedactedUrl::of(from), reason })?;
     to.set_fragment(None);
-    let url = ShownUrl::of(&to);
+    let url = RedactedUrl::of(&to);
     if to == *from || hops.iter().any(|hop| hop.from == to) {
         return Err(Error::RedirectLoop { url });
     }

@@ -1,12 +1,12 @@
-//! The room that all bodies of a client share, in bytes: what has arrived, what it was unpacked to, and what whoever reads
-//! it still holds. Knows nothing of HTTP.
+//! The memory that all bodies of a client share, in bytes: received data, its decompressed content, and content that a
+//! reader still holds. Knows nothing about HTTP.
 //!
 //! A body asks for room as it grows ([`Share::grow`]) and waits where there is none, the one that holds least first, so
-//! that small pages pass large ones. That bodies which hold room and want more never wait for each other for ever:
+//! that small pages pass large ones. Two rules prevent a deadlock between bodies that hold room and want more:
 //!
 //! - A part of the room, enough for one body of any size, is kept for one body at a time: of those that wait, the one
-//!   that holds most. It can always go on to its end, and give all of it back.
-//! - When somebody has waited for a while (`patience`), the body under way that has cost the most room over time (bytes times
+//!   that holds most. It can always finish, and release all of it.
+//! - When a body has waited for a while (`patience`), the arriving body that has cost the most room over time (bytes times
 //!   seconds) is ended with an error. So servers that drip many bodies cannot keep the room; each wait ends at most one.
 //!
 //! Invariant: never more than `limit` is held in all shares.
@@ -31,9 +31,9 @@ pub(super) enum NoRoom {
 #[derive(Debug)]
 pub(super) struct Room {
     limit: u64,
-    /// What only one body at a time may use.
+    /// The reserved part, which only one body at a time may use.
     kept: u64,
-    /// How long somebody waits before a body has to go.
+    /// How long a body waits before another one is ended.
     patience: Duration,
     books: Mutex<Books>,
 }
@@ -45,7 +45,7 @@ struct Books {
     /// Shares of bodies under way; those of bodies that have arrived count in `held` only.
     under_way: BTreeMap<u64, Entry>,
     n_waiting: usize,
-    /// Who may use what is kept.
+    /// Which body may use the reserved part.
     favoured: Option<u64>,
     /// When a body was last ended.
     ended_at: Option<Instant>,
@@ -115,7 +115,7 @@ impl Room {
         self.books.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Hands out what is free to those who wait.
+    /// Hands out free room to the bodies that wait.
     fn hand_out(&self, books: &mut Books) {
         let now = Instant::now();
         while books.n_waiting > 0 {
@@ -179,13 +179,13 @@ pub(super) struct Share {
     id: u64,
     granted: Arc<Notify>,
     ended: Arc<Notify>,
-    /// What it holds for good, once the body has arrived.
+    /// What it holds until it is dropped, once the body has arrived.
     arrived: Option<u64>,
 }
 
 impl Share {
-    /// Takes room for `bytes` more, waiting for it until `deadline` if need be. That it is ended is told by
-    /// [`Share::ended`] only.
+    /// Takes room for `bytes` more, waiting for it until `deadline` if necessary. Only [`Share::ended`]
+    /// reports that it was ended.
     pub(super) async fn grow(&self, bytes: u64, deadline: Instant) -> Result<(), NoRoom> {
         if self.ask(bytes)? {
             return Ok(());
@@ -206,7 +206,7 @@ impl Share {
         }
     }
 
-    /// Whether the room is there at once; if not, it is waited for from now on.
+    /// Whether the room is free at once; if not, the share waits for it from now on.
     fn ask(&self, bytes: u64) -> Result<bool, NoRoom> {
         let Room { limit, kept, .. } = *self.room;
         let mut books = self.room.books();
@@ -226,7 +226,7 @@ impl Share {
         Ok(books.under_way.get(&self.id).is_some_and(|entry| entry.wants.is_none()))
     }
 
-    /// Waits until this body has to go; mostly for ever.
+    /// Waits until this body is ended, which usually never happens.
     pub(super) async fn ended(&self) {
         while self.room.books().under_way.get(&self.id).is_some_and(|entry| !entry.is_ended) {
             self.ended.notified().await;

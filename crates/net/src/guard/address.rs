@@ -2,7 +2,7 @@
 //! a kind may be used is decided by [`super::Guard`].
 //!
 //! Invariant: what is not in the table and lies in the public ranges is public; for IPv6 everything outside
-//! `2000::/3` is reserved, so that a range handed out in the future is refused until someone has looked at it.
+//! `2000::/3` is reserved, so that a range handed out in the future is refused until it has been reviewed.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -25,7 +25,7 @@ pub enum AddressKind {
     Metadata,
     /// "This host on this network", which many systems take for loopback.
     Unspecified,
-    /// Everybody at once.
+    /// Multicast.
     Broadcast,
     /// A group of machines.
     Multicast,
@@ -149,7 +149,7 @@ pub(super) fn embedded(address: IpAddr) -> Vec<Ipv4Addr> {
         0x2001 => vec![at([4, 5, 6, 7]), Ipv4Addr::from(at([12, 13, 14, 15]).octets().map(|octet| !octet))],
         0x64 => {
             // Where the address is depends on the length of the prefix (RFC 6052, 2.2), which only the network knows. All
-            // readings count, but for those whose place is empty.
+            // readings count, except those whose position is empty.
             let readings = NAT64_PLACES.map(at);
             let mut meant: Vec<Ipv4Addr> =
                 readings.into_iter().filter(|read| read.octets()[0] != 0).collect();

@@ -1,4 +1,4 @@
-//! Why the guard said no. Not every error of a fetch: only those where nothing was sent.
+//! Why the guard refused a URL or an address. Only errors before anything is sent.
 
 use std::net::IpAddr;
 
@@ -11,7 +11,7 @@ pub enum Refusal {
     /// Neither http nor https.
     #[error("scheme `{scheme}` is not fetched (use http or https)")]
     Scheme {
-        /// What stands before the colon.
+        /// The part before the colon.
         scheme: String,
     },
     /// `user:password@host`; kept out of the message on purpose.

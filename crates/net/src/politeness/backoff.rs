@@ -11,7 +11,7 @@ pub(super) fn pause(first: Duration, longest: Duration, n_failures: u32, seed: u
     full.saturating_sub(full / 4 / 65_536 * share)
 }
 
-/// A seed for one place out of the seed for all.
+/// The seed of one scope, derived from the common seed.
 pub(super) fn seed_of(seed: u64, key: &str) -> u64 {
     mix(seed ^ fnv1a(&[key]))
 }

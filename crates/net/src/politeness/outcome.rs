@@ -1,4 +1,4 @@
-//! What came of a request, as far as politeness goes. Not what was in the answer.
+//! The outcome of a request for politeness. Not the content of the answer.
 
 use http::StatusCode;
 
@@ -11,21 +11,20 @@ use crate::fetched::{Fetched, RetryAfter};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// Answered; a page that is not there is an answer too.
+    /// Answered; a missing page is an answer too.
     Fine,
     /// The server asked for less: 429, 503, or a failure with `Retry-After`.
     Limited {
-        /// When to come back, if it said so.
+        /// When to come back, if the server says so.
         retry_after: Option<RetryAfter>,
     },
-    /// Nobody answered: the whole host is likely affected.
+    /// No answer: the whole host is likely affected.
     Unreachable,
     /// This URL does not work: an internal error, a broken body. Others of the host may.
     Broken,
-    /// Our own machine or network failed. Says nothing about the host, so nothing is held against it; yet
-    /// trying again at once would be a hot loop.
-    OurTrouble,
-    /// Never sent, or given up; says nothing about anyone.
+    /// Our own machine or network failed. The host gets no back-off for it, but a retry at once would be a hot loop.
+    LocalFailure,
+    /// Never sent, or given up; says nothing about the host.
     Abandoned,
 }
 
@@ -35,9 +34,9 @@ impl Outcome {
         match result {
             Ok(fetched) => Self::of_answer(fetched.status, fetched.retry_after),
             // The redirect was the answer.
-            Err(Error::Elsewhere { .. }) => Self::Fine,
+            Err(Error::CrossSiteRedirect { .. }) => Self::Fine,
             Err(error) if error.fault() == Fault::User => Self::Abandoned,
-            Err(error) if error.fault() == Fault::Ours => Self::OurTrouble,
+            Err(error) if error.fault() == Fault::Ours => Self::LocalFailure,
             Err(
                 Error::Resolve { .. }
                 | Error::Connect { .. }
@@ -49,10 +48,10 @@ impl Outcome {
         }
     }
 
-    /// What is left of it for a place that was asked on behalf of somebody else, by a redirect or for its robots.txt: an
-    /// answer, and for how long it asks to be left alone. Other failures may be due to who chose port and path.
+    /// Only what the host stated itself: an answer, or a wait that it asked for. For a host that was reached through
+    /// another site's redirect or for its robots.txt: other failures may be the fault of the chosen port and path.
     #[must_use]
-    pub fn own_word(self) -> Self {
+    pub fn explicit_only(self) -> Self {
         match self {
             Self::Fine | Self::Limited { retry_after: Some(_) } => self,
             _ => Self::Abandoned,

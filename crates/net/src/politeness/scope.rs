@@ -1,5 +1,5 @@
-//! How far a limit reaches, and the places that a URL belongs to. Knows names only; two names of one machine are two
-//! hosts.
+//! The scopes that limits apply to, and the scopes that a URL belongs to. Knows names only: two names of one machine are
+//! two hosts.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use url::{Host, Url};
 
 use super::backoff::fnv1a;
-use crate::shown::ShownUrl;
+use crate::redacted_url::RedactedUrl;
 
 /// What shares a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -15,7 +15,7 @@ use crate::shown::ShownUrl;
 pub enum Scope {
     /// One URL.
     Url,
-    /// All URLs of a host, whatever the port: they are most likely one machine.
+    /// All URLs of a host, on any port: they are most likely one machine.
     Host,
     /// All hosts of a registrable domain: `a.example.co.uk` and `b.example.co.uk`. Hosters whose customers get
     /// names under a public suffix, such as `github.io`, count each customer for itself.
@@ -23,14 +23,14 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// The name of the place that `url` belongs to. Contains no path or query, which may hold secrets.
+    /// The name of the scope that `url` belongs to. Contains no path or query, which may hold secrets.
     pub fn key(self, url: &Url) -> String {
         self.with_parts(url, |parts| parts.concat())
     }
 
-    /// The number of the place that `url` belongs to, as it follows from the name.
-    fn number(self, url: &Url) -> Number {
-        self.with_parts(url, |parts| Number(fnv1a(parts)))
+    /// The key of the scope that `url` belongs to: a hash of its name.
+    fn scope_key(self, url: &Url) -> ScopeKey {
+        self.with_parts(url, |parts| ScopeKey(fnv1a(parts)))
     }
 
     fn with_parts<T>(self, url: &Url, take: impl FnOnce(&[&str]) -> T) -> T {
@@ -50,67 +50,67 @@ impl Scope {
     }
 }
 
-/// A URL with the numbers of the places it belongs to, which are reckoned once instead of at every question.
+/// A URL with the keys of the scopes it belongs to, computed once instead of at every lookup.
 #[derive(Clone, PartialEq, Eq)]
-pub struct PlacedUrl {
+pub struct ScopedUrl {
     url: Arc<Url>,
-    of_url: Number,
-    of_host: Number,
-    of_domain: Number,
+    url_key: ScopeKey,
+    host_key: ScopeKey,
+    domain_key: ScopeKey,
 }
 
-impl PlacedUrl {
+impl ScopedUrl {
     /// The URL itself.
     pub fn url(&self) -> &Url {
         &self.url
     }
 
-    /// The URL itself, for whoever keeps it.
+    /// The URL itself, shared.
     pub const fn shared_url(&self) -> &Arc<Url> {
         &self.url
     }
 
-    /// The number of the place that it belongs to.
-    pub(super) const fn number(&self, scope: Scope) -> Number {
+    /// The key of the scope that it belongs to.
+    pub(super) const fn scope_key(&self, scope: Scope) -> ScopeKey {
         match scope {
-            Scope::Url => self.of_url,
-            Scope::Host => self.of_host,
-            Scope::Domain => self.of_domain,
+            Scope::Url => self.url_key,
+            Scope::Host => self.host_key,
+            Scope::Domain => self.domain_key,
         }
     }
 }
 
-impl fmt::Debug for PlacedUrl {
+impl fmt::Debug for ScopedUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", ShownUrl::of(&self.url))
+        write!(f, "{}", RedactedUrl::of(&self.url))
     }
 }
 
-impl From<Url> for PlacedUrl {
+impl From<Url> for ScopedUrl {
     fn from(url: Url) -> Self {
         Arc::new(url).into()
     }
 }
 
-impl From<Arc<Url>> for PlacedUrl {
+impl From<Arc<Url>> for ScopedUrl {
     fn from(url: Arc<Url>) -> Self {
-        let [of_url, of_host, of_domain] =
-            [Scope::Url, Scope::Host, Scope::Domain].map(|scope| scope.number(&url));
-        Self { url, of_url, of_host, of_domain }
+        let [url_key, host_key, domain_key] =
+            [Scope::Url, Scope::Host, Scope::Domain].map(|scope| scope.scope_key(&url));
+        Self { url, url_key, host_key, domain_key }
     }
 }
 
-/// Stands for the name of a place. Two names that share a number would merely wait for each other.
+/// A hash of a scope's name. Two names with the same key would merely wait for each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Number(u64);
+pub(super) struct ScopeKey(u64);
 
-impl Number {
+impl ScopeKey {
     pub(super) fn of(name: &str) -> Self {
         Self(fnv1a(&[name]))
     }
 }
 
-/// Of the URL without its fragment. Two URLs that share one would merely wait for each other.
+/// A hash of the URL without its fragment. Two URLs with the same hash would merely wait for each other.
 fn fingerprint(url: &Url) -> u64 {
     fnv1a(&[url.as_str().split('#').next().unwrap_or_default()])
 }
@@ -126,12 +126,12 @@ mod tests {
     fn key(scope: Scope, url: &str) -> String {
         let url = Url::parse(url).unwrap();
         let key = scope.key(&url);
-        assert_eq!(PlacedUrl::from(url).number(scope), Number::of(&key), "{key}");
+        assert_eq!(ScopedUrl::from(url).scope_key(scope), ScopeKey::of(&key), "{key}");
         key
     }
 
     #[test]
-    fn places_are_named_by_what_they_share() {
+    fn scopes_are_named_by_what_they_share() {
         assert_eq!(key(Scope::Host, "https://A.example.com.:8443/x"), "host a.example.com");
         assert_eq!(key(Scope::Domain, "https://a.b.example.co.uk/x"), "domain example.co.uk");
         assert_eq!(key(Scope::Domain, "https://someone.github.io/x"), "domain someone.github.io");

@@ -1,8 +1,8 @@
-//! The robots.txt files that are known, and until when. Asks no clock and fetches nothing: it says what should be
-//! fetched, and is told what came of it.
+//! The robots.txt files that are known, and until when. Reads no clock and fetches nothing: it says what should be
+//! fetched, and receives the result.
 //!
-//! Invariants: while nothing is known about a site, nothing of it is allowed; and no more bytes are held than
-//! [`MAX_CACHED`], nor more sites than asked for.
+//! Invariants: while nothing is known about a site, nothing of it is allowed; the cache holds at most
+//! [`MAX_CACHED`] bytes, and at most the requested number of sites.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -20,29 +20,29 @@ use crate::fetched::Fetched;
 
 /// The longest that a file is believed without asking again (RFC 9309, 2.4).
 const MAX_AGE: Duration = Duration::from_hours(24);
-/// The shortest, whatever the server's cache headers say; a file that changes by the minute helps nobody.
+/// The shortest, regardless of the server's cache headers: a file that expires every minute is of no use.
 const MIN_AGE: Duration = Duration::from_mins(10);
-/// How soon a site that could not be asked is asked again.
+/// How soon a robots.txt that could not be read is fetched again.
 const RETRY_AGE: Duration = Duration::from_mins(10);
 /// The same when the failure was on our side.
 const OWN_FAULT_AGE: Duration = Duration::from_mins(1);
 
-/// How much longer rules are remembered: they go on counting if the file cannot be read when it is asked for again.
+/// How much longer rules are remembered: they stay valid if the file cannot be fetched again.
 const KEPT_AFTERWARDS: Duration = Duration::from_hours(7 * 24);
 
 /// The most bytes that all sites together may hold. Most have few rules, or none.
 pub const MAX_CACHED: usize = 64 << 20;
 
-/// What an entry takes besides its name and its rules, in the map and for the count of who uses it.
+/// What an entry takes besides its name and its rules, in the map and for its reference count.
 const ENTRY_BYTES: usize = size_of::<(String, Entry)>() + 32;
 
-/// Says how the rest of a stored site is written: what was written otherwise is asked for anew.
+/// The format of a stored site; a site in another format is fetched again.
 const FORM: u8 = 0xf1;
 
 /// What a site says about a URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RobotsVerdict {
-    /// It may be fetched, with this pause between requests if one was asked for.
+    /// It may be fetched, with this pause between requests if the site asks for one.
     Allowed {
         /// The site's crawl-delay.
         crawl_delay: Option<Duration>,
@@ -51,7 +51,7 @@ pub enum RobotsVerdict {
     Forbidden,
     /// The file could not be read, which forbids everything until it can be.
     Unreachable {
-        /// When the file will be asked for again.
+        /// When the file will be fetched again.
         until: Time,
     },
     /// Nothing is known any more; this has to be fetched first.
@@ -72,7 +72,7 @@ struct Entry {
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct SiteState {
     form: u8,
-    /// Whom the rules were read for.
+    /// The product name that the rules were read for.
     product: String,
     robots: Option<Robots>,
     until: Time,
@@ -104,7 +104,7 @@ impl RobotsCache {
         }
     }
 
-    /// Holds no more than so many bytes.
+    /// Holds at most `max_bytes`.
     #[must_use]
     pub fn holding(mut self, max_bytes: usize) -> Self {
         self.max_bytes = max_bytes;
@@ -141,10 +141,10 @@ impl RobotsCache {
         self.entries.get(&site_of(url))?.robots.as_ref()
     }
 
-    /// Takes in what came of asking the site of `url` for its robots.txt.
+    /// Records the result of fetching the robots.txt for `url`.
     ///
     /// An answer that there is none (4xx) allows everything; a failing server or network forbids everything,
-    /// except that rules known from before go on counting. 429 is a plea for less, so it counts as a failing server.
+    /// except that earlier rules stay valid. 429 asks for fewer requests, so it counts as a failing server.
     pub fn remember(&mut self, url: &Url, answer: &Result<Fetched, Error>, now: Time) {
         let site = site_of(url);
         let previous = self.remove(&site).and_then(|entry| entry.robots);
@@ -161,7 +161,7 @@ impl RobotsCache {
                 let age = asked.unwrap_or(RETRY_AGE).clamp(RETRY_AGE, MAX_AGE);
                 Entry { robots: previous, until: now.plus(age) }
             }
-            // A file behind endless redirects counts as one that is not there (2.3.1.2).
+            // A file behind endless redirects counts as missing (2.3.1.2).
             Err(Error::TooManyRedirects { .. } | Error::RedirectLoop { .. }) => {
                 Entry { robots: Some(Arc::default()), until: now.plus(MAX_AGE) }
             }
@@ -171,7 +171,7 @@ impl RobotsCache {
             Err(_) => Entry { robots: previous, until: now.plus(RETRY_AGE) },
         };
         self.insert(site.clone(), entry);
-        // It has just been asked for, so it is not displaced: it would only be asked for again.
+        // It has just been fetched, so it is not displaced: it would only be fetched again.
         self.make_room(Some(&site));
     }
 
@@ -195,7 +195,7 @@ impl RobotsCache {
         Some((site.clone(), state))
     }
 
-    /// Takes in what an earlier run has stored. Rules that were read for somebody else are asked for anew.
+    /// Restores what an earlier run stored. Rules that were read for another product are fetched again.
     pub fn restore(&mut self, stored: impl IntoIterator<Item = (String, SiteState)>) {
         for (site, SiteState { form, product, robots, until }) in stored {
             if form == FORM && product == self.product {
@@ -208,7 +208,7 @@ impl RobotsCache {
         }
     }
 
-    /// Drops sites that nobody has asked about for long, and says which need not be stored any more.
+    /// Drops sites that were not needed for long, and returns those that need not be stored any more.
     pub fn forget(&mut self, now: Time) -> Vec<String> {
         let mut gone = std::mem::take(&mut self.displaced);
         gone.retain(|site| !self.entries.contains_key(site));
@@ -222,8 +222,8 @@ impl RobotsCache {
         gone
     }
 
-    /// Displaces the largest where too many bytes are held, and those that would be asked again soonest where there are
-    /// too many sites. A few more than need be: looking for them takes long.
+    /// Displaces the largest where too many bytes are held, and those that expire soonest where there are
+    /// too many sites. A few more than necessary, since finding them is slow.
     fn make_room(&mut self, kept: Option<&str>) {
         if self.n_bytes > self.max_bytes {
             let most = self.max_bytes - self.max_bytes / 16;

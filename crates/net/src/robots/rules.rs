@@ -1,11 +1,11 @@
 //! The rules of one site, packed: all patterns in one text, and twelve bytes for each. Knows nothing of groups or lines.
 //!
-//! Both sides of a comparison are brought to one spelling first: escapes of ordinary characters undone, everything else
+//! Both sides of a comparison are normalized first: escapes of ordinary characters undone, everything else
 //! escaped with capitals. What is special in a pattern (`*`, a final `$`) is escaped in a path, so that the two
 //! cannot be confused.
 //!
 //! Invariants: no more than [`MAX_HELD`] bytes are held, and no more than [`MAX_WORK`] bytes are compared for one URL,
-//! whatever the file says. What is beyond either is taken to be forbidden.
+//! for any file. Beyond either limit, everything counts as forbidden.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 /// most of it is bytes that have to be escaped.
 pub const MAX_HELD: usize = 1 << 20;
 
-/// The most bytes of one URL that patterns with stars are looked for in, over all of them. A few milliseconds' worth.
+/// The most bytes that patterns with stars may scan for one URL, in total. A few milliseconds' worth.
 pub const MAX_WORK: usize = 4 << 20;
 
 /// All rules that concern one visitor, in the order of the file.
@@ -22,7 +22,7 @@ pub(super) struct Rules {
     /// The patterns one after the other, without anchors and with one star where there were many.
     text: String,
     each: Vec<Rule>,
-    /// There was a rule that forbids something, and no room for it: nobody knows what is allowed.
+    /// There was a rule that forbids something, and no room for it: what is allowed is unknown.
     is_cut: bool,
 }
 
@@ -91,11 +91,11 @@ impl Rules {
         let mut best: Option<(u32, bool)> = None;
         for rule in &self.each {
             let end = rule.end as usize;
-            // What was stored and damaged may not fit together; then nobody knows what is allowed.
+            // Damaged stored rules may be inconsistent; then what is allowed is unknown.
             let Some(pattern) = self.text.get(begin..end) else { return false };
             begin = end;
             let rank = Some((rule.len, rule.allows));
-            // One that could not decide need not be looked for.
+            // A rule that could not decide need not be matched.
             if rank <= best {
                 continue;
             }
@@ -112,7 +112,7 @@ impl Rules {
 /// Whether a pattern matches a path; `None` when that takes more work than is left.
 ///
 /// Taking each part at its first chance is enough: a star can always swallow what an earlier match left over. So each byte
-/// of the path is looked at by one part only, and the last one that is looked for in vain.
+/// of the path is scanned by one part only, and by the last one that is not found.
 fn matches(pattern: &str, is_anchored: bool, path: &str, work: &mut usize) -> Option<bool> {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_there_is_no_room_for_forbids_all_and_what_would_allow_is_left_out() {
+    fn without_room_a_disallow_forbids_all_and_an_allow_is_left_out() {
         let pattern = vec![b'x'; 1_000];
         let mut rules = Rules::default();
         while rules.text.len() + (rules.each.len() + 1) * size_of::<Rule>() + 1_000 <= MAX_HELD {
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_too_much_work_to_know_is_forbidden() {
+    fn a_url_that_takes_too_much_work_is_forbidden() {
         let path = format!("/{}", "a".repeat(8_000));
         let mut rules = Rules::default();
         for n in 0..20 {
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_stored_and_damaged_allows_nothing() {
+    fn damaged_stored_rules_allow_nothing() {
         let mut rules = Rules::default();
         rules.push(b"/x", false);
         assert!(rules.allow("/y"));

@@ -1,4 +1,4 @@
-//! The room that all bodies share: never more than the bound, whatever servers send, and healthy pages get through.
+//! The memory that all bodies share: never more than the bound for any server, and healthy pages get through.
 
 use std::io::Write as _;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ fn dripping(packed: &[u8]) -> Vec<Step> {
     vec![Step::Send(head), Step::Send(most.to_vec()), Step::Drip(rest[..1].to_vec())]
 }
 
-/// The most that a client ever held, looked at all the time.
+/// The most that a client ever held, sampled all the time.
 fn highest(client: &Client) -> Arc<AtomicU64> {
     let most = Arc::new(AtomicU64::new(0));
     let (client, seen) = (client.clone(), Arc::downgrade(&most));
@@ -88,7 +88,7 @@ async fn a_hundred_dripping_bodies_hold_no_more_than_the_bound_and_a_healthy_pag
     assert_eq!(Outcome::of(&Err(first)), Outcome::Broken);
     let most = most.load(Ordering::Relaxed);
     assert!((5 * MIB..=8 * MIB).contains(&most), "{most}");
-    // Who is given up holds nothing any more.
+    // A body that was given up holds nothing any more.
     drips.shutdown().await;
     assert_eq!(client.held_bytes(), 0);
 }
@@ -100,7 +100,7 @@ async fn healthy_bodies_that_need_more_than_the_bound_together_wait_for_each_oth
     let client = local_client(|settings| {
         settings.memory = 4 * MIB;
         settings.sizes.decoded = 3 * MIB / 2;
-        // Nobody is given up in this test, however slow the machine.
+        // No body is given up in this test, however slow the machine.
         settings.timeouts.idle = Duration::from_mins(20);
         settings.timeouts.total = Duration::from_mins(10);
     });

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use dunlin_net::{Client, Guard, Resolve, ResolveError, Resolving, Settings};
 
-/// Answers by name: the first look-up gets the first answer, and so on; the last answer is given for ever.
+/// Answers by name: the first lookup gets the first answer, and so on; the last answer is given for ever.
 #[derive(Default)]
 pub(crate) struct Names {
     answers: BTreeMap<String, Vec<Result<Vec<IpAddr>, ResolveError>>>,
@@ -18,7 +18,7 @@ impl Names {
         Self::default()
     }
 
-    /// `name` has these addresses, at its next look-up and after.
+    /// `name` has these addresses, at its next lookup and after.
     pub(crate) fn with(mut self, name: &str, addresses: &[&str]) -> Self {
         let addresses = addresses.iter().map(|address| address.parse().unwrap()).collect();
         self.answers.entry(name.to_owned()).or_default().push(Ok(addresses));
@@ -31,7 +31,7 @@ impl Names {
         self
     }
 
-    /// Every look-up so far.
+    /// Every lookup so far.
     pub(crate) fn asked(&self) -> Vec<String> {
         self.asked.lock().unwrap().clone()
     }

@@ -59,7 +59,7 @@ impl Origin {
         Self::start_over(script, |stream| Box::pin(async move { Some(Box::new(stream) as Stream) })).await
     }
 
-    /// Serves over whatever `wrap` makes of a TCP stream.
+    /// Serves over the stream that `wrap` makes of a TCP stream.
     pub(crate) async fn start_over<W>(
         script: impl Fn(&Seen) -> Vec<Step> + Send + Sync + 'static,
         wrap: W,

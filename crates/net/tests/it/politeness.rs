@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use dunlin_core::Time;
-use dunlin_net::politeness::{MayFetch, Outcome, PlaceState, PlacedUrl, Politeness, Reason, Rules, Scope};
+use dunlin_net::politeness::{MayFetch, Outcome, Politeness, Reason, Rules, Scope, ScopeState, ScopedUrl};
 use dunlin_net::{Error, Fetched, Phase, ResolveError, RetryAfter};
 use proptest::prelude::*;
 use url::Url;
 
-fn url(text: &str) -> PlacedUrl {
+fn url(text: &str) -> ScopedUrl {
     Url::parse(text).unwrap().into()
 }
 
@@ -44,7 +44,7 @@ fn outcome() -> impl Strategy<Value = Outcome> {
             .prop_map(|retry_after| Outcome::Limited { retry_after }),
         1 => Just(Outcome::Unreachable),
         1 => Just(Outcome::Broken),
-        1 => Just(Outcome::OurTrouble),
+        1 => Just(Outcome::LocalFailure),
         1 => Just(Outcome::Abandoned),
     ]
 }
@@ -75,9 +75,9 @@ fn rules() -> impl Strategy<Value = Rules> {
 /// What a restart leaves: what was to be stored, through the text it would be stored as.
 fn restarted(politeness: &Politeness, rules: Rules, now: Time) -> Politeness {
     let urls = URLS.map(url);
-    let stored: BTreeMap<&str, &PlaceState> = urls.iter().flat_map(|url| politeness.to_store(url)).collect();
+    let stored: BTreeMap<&str, &ScopeState> = urls.iter().flat_map(|url| politeness.to_store(url)).collect();
     let text = serde_json::to_string(&stored).unwrap();
-    let read: BTreeMap<String, PlaceState> = serde_json::from_str(&text).unwrap();
+    let read: BTreeMap<String, ScopeState> = serde_json::from_str(&text).unwrap();
     let mut new = Politeness::new(rules, 7);
     new.restore(read);
     new.resume(now);
@@ -89,7 +89,7 @@ proptest! {
     fn never_too_soon_and_never_too_many(rules in rules(), events in prop::collection::vec(event(), 1..80)) {
         let mut politeness = Politeness::new(rules, 7);
         let mut now = at(0);
-        // The books of an accountant who knows only the rules.
+        // A reference model that knows only the rules.
         let mut under_way: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         let mut last_used: BTreeMap<String, Time> = BTreeMap::new();
         let mut closed_until: BTreeMap<String, Time> = BTreeMap::new();
@@ -145,12 +145,12 @@ proptest! {
     }
 
     #[test]
-    fn whoever_waits_as_told_gets_in(rules in rules(), outcomes in prop::collection::vec((0..URLS.len(), outcome()), 1..40)) {
+    fn a_request_that_waits_long_enough_is_allowed(rules in rules(), outcomes in prop::collection::vec((0..URLS.len(), outcome()), 1..40)) {
         let mut politeness = Politeness::new(rules, 7);
         let mut now = at(0);
         for (n, outcome) in outcomes {
             let url = url(URLS[n]);
-            // Gap, back-off and Retry-After of up to three places: each can be met once.
+            // Gap, back-off and Retry-After of up to three scopes: each can occur once.
             for _ in 0..4 {
                 if let MayFetch::NotBefore(until, _) = politeness.may_fetch(&url, now) {
                     now = until;
@@ -163,7 +163,7 @@ proptest! {
         // And everything is forgotten in the end.
         let end = now.plus(Duration::from_hours(1));
         politeness.forget(end);
-        prop_assert_eq!(politeness.places().count(), 0);
+        prop_assert_eq!(politeness.entries().count(), 0);
     }
 
     #[test]
@@ -193,7 +193,7 @@ proptest! {
 }
 
 #[test]
-fn what_a_place_is_stored_for_is_more_than_when_it_was_last_asked() {
+fn a_scope_is_stored_for_more_than_the_time_of_its_last_request() {
     let mut politeness = Politeness::new(Rules::default(), 1);
     let (fine, limited) = (url("https://fine.test/"), url("https://limited.test/"));
     for (url, outcome) in [(&fine, Outcome::Fine), (&limited, Outcome::Limited { retry_after: None })] {
@@ -291,13 +291,13 @@ fn a_server_that_says_come_at_once_does_not_cause_a_hot_loop() {
     assert_eq!(politeness.may_fetch(&page, at(0)), MayFetch::NotBefore(until, Reason::RetryAfter));
 }
 
-/// Requests that were under way when the server asked to be left alone end one way or another; none of them shortens the pause.
+/// Requests that were in flight when the server asked to be left alone end one way or another; none of them shortens the pause.
 #[test]
 fn a_late_answer_does_not_lift_a_limit() {
     let limited =
         |wait: u64| Outcome::Limited { retry_after: Some(RetryAfter::Delay(Duration::from_secs(wait))) };
     let bare = Outcome::Limited { retry_after: None };
-    for late in [Outcome::Fine, Outcome::Broken, Outcome::OurTrouble, limited(30), bare] {
+    for late in [Outcome::Fine, Outcome::Broken, Outcome::LocalFailure, limited(30), bare] {
         let rules = Rules { concurrent: 2, gap: Duration::ZERO, limit_scope: Scope::Url, ..Rules::default() };
         let mut politeness = Politeness::new(rules, 1);
         let page = url("https://example.test/");
@@ -328,9 +328,9 @@ fn our_own_outage_is_not_held_against_anyone() {
     let mut now = at(0);
     for _ in 0..100 {
         politeness.started(&page, now);
-        politeness.finished(&page, Outcome::OurTrouble, now);
+        politeness.finished(&page, Outcome::LocalFailure, now);
         let MayFetch::NotBefore(until, reason) = politeness.may_fetch(&page, now) else { panic!() };
-        assert_eq!((until.since(now), reason), (rules.first_backoff, Reason::OurTrouble));
+        assert_eq!((until.since(now), reason), (rules.first_backoff, Reason::LocalFailure));
         now = until;
     }
     assert_eq!(politeness.may_fetch(&page, now), MayFetch::Go);
@@ -351,7 +351,7 @@ fn our_own_outage_does_not_bring_back_what_was_forgiven() {
     for _ in 0..5 {
         now = end(Outcome::Unreachable, now);
     }
-    now = end(Outcome::OurTrouble, now.plus(rules.forgive_after));
+    now = end(Outcome::LocalFailure, now.plus(rules.forgive_after));
     assert!(end(Outcome::Unreachable, now).since(now) <= rules.first_backoff);
 }
 
@@ -362,14 +362,14 @@ fn fetches_that_fail_say_what_to_do_about_the_host() {
     let resolve = |reason| of(Error::Resolve { host: host(), reason });
     let timed_out = |phase| of(Error::TimedOut { host: host(), phase, limit: seconds(1) });
     assert_eq!(resolve(ResolveError::NoSuchHost), Outcome::Unreachable);
-    assert_eq!(resolve(ResolveError::Unreachable), Outcome::OurTrouble);
+    assert_eq!(resolve(ResolveError::Unreachable), Outcome::LocalFailure);
     assert_eq!(timed_out(Phase::FirstByte), Outcome::Unreachable);
-    assert_eq!(timed_out(Phase::Queue), Outcome::OurTrouble);
+    assert_eq!(timed_out(Phase::Queue), Outcome::LocalFailure);
     assert_eq!(of(Error::Truncated { host: host(), received: 1, expected: None }), Outcome::Broken);
     assert_eq!(of(Error::BadHeader { name: host() }), Outcome::Abandoned);
     let connect = |kind: std::io::ErrorKind| of(Error::Connect { host: host(), reason: kind.into() });
     assert_eq!(connect(std::io::ErrorKind::ConnectionRefused), Outcome::Unreachable);
-    assert_eq!(connect(std::io::ErrorKind::NetworkUnreachable), Outcome::OurTrouble);
+    assert_eq!(connect(std::io::ErrorKind::NetworkUnreachable), Outcome::LocalFailure);
 }
 
 #[test]
@@ -397,7 +397,7 @@ fn a_clock_set_back_makes_no_wait_longer() {
 }
 
 #[test]
-fn what_concerns_a_url_is_what_has_to_be_stored() {
+fn the_scopes_of_a_url_have_to_be_stored() {
     let rules = Rules { limit_scope: Scope::Domain, ..Rules::default() };
     let mut politeness = Politeness::new(rules, 1);
     let page = url("https://a.example.test/1?key=s3cret");
@@ -410,28 +410,28 @@ fn what_concerns_a_url_is_what_has_to_be_stored() {
 }
 
 #[test]
-fn what_holds_a_place_is_told_apart_from_what_holds_one_url() {
+fn a_hold_on_a_scope_is_distinct_from_a_hold_on_one_url() {
     let url = |path: &str| url(&format!("https://a.example/{path}"));
     let rules = Rules::default();
     let mut politeness = Politeness::new(rules, 1);
     let start = Time::from_seconds(1_000_000);
-    assert_eq!(politeness.place_hold(&url("a"), start), None);
+    assert_eq!(politeness.scope_hold(&url("a"), start), None);
     politeness.started(&url("a"), start);
     politeness.finished(&url("a"), Outcome::Broken, start);
     let after_gap = start.plus(rules.gap);
-    assert_eq!(politeness.place_hold(&url("a"), start), Some((after_gap, Reason::Gap)));
-    assert_eq!(politeness.place_hold(&url("a"), after_gap), None, "only the URL itself is held");
+    assert_eq!(politeness.scope_hold(&url("a"), start), Some((after_gap, Reason::Gap)));
+    assert_eq!(politeness.scope_hold(&url("a"), after_gap), None, "only the URL itself is held");
     assert!(matches!(politeness.may_fetch(&url("a"), after_gap), MayFetch::NotBefore(_, Reason::Backoff)));
 
     politeness.started(&url("b"), after_gap);
     let retry_after = Some(RetryAfter::Delay(Duration::from_mins(5)));
     politeness.finished(&url("b"), Outcome::Limited { retry_after }, after_gap);
     let until = after_gap.plus(Duration::from_mins(5));
-    assert_eq!(politeness.place_hold(&url("c"), after_gap), Some((until, Reason::RetryAfter)));
+    assert_eq!(politeness.scope_hold(&url("c"), after_gap), Some((until, Reason::RetryAfter)));
 }
 
 /// Asks for a page at `now` with this outcome, and says when it may be asked again.
-fn asked(politeness: &mut Politeness, page: &PlacedUrl, outcome: Outcome, now: Time) -> Time {
+fn asked(politeness: &mut Politeness, page: &ScopedUrl, outcome: Outcome, now: Time) -> Time {
     politeness.started(page, now);
     politeness.finished(page, outcome, now);
     match politeness.may_fetch(page, now) {
@@ -481,7 +481,7 @@ fn a_gap_that_a_site_asks_for_is_at_most_a_day_and_outlasts_quiet_and_restarts()
     assert_eq!(politeness.forget(later), Vec::<String>::new(), "it has to be kept to for ever");
     assert_eq!(asked(&mut politeness, &page, Outcome::Fine, later), later.plus(seconds(300)));
 
-    let stored: Vec<(String, PlaceState)> =
+    let stored: Vec<(String, ScopeState)> =
         politeness.to_store(&page).map(|(name, state)| (name.to_owned(), state.clone())).collect();
     let mut next = Politeness::new(rules, 1);
     next.restore(stored);
@@ -496,14 +496,14 @@ fn a_gap_that_a_site_asks_for_is_at_most_a_day_and_outlasts_quiet_and_restarts()
 }
 
 #[test]
-fn of_a_place_asked_for_others_only_its_own_word_counts() {
+fn for_a_host_reached_through_others_only_explicit_answers_count() {
     let wait = Outcome::Limited { retry_after: Some(RetryAfter::Delay(seconds(60))) };
     for outcome in [Outcome::Fine, wait] {
-        assert_eq!(outcome.own_word(), outcome);
+        assert_eq!(outcome.explicit_only(), outcome);
     }
     let bare = Outcome::Limited { retry_after: None };
-    for outcome in [bare, Outcome::Unreachable, Outcome::Broken, Outcome::OurTrouble, Outcome::Abandoned] {
-        assert_eq!(outcome.own_word(), Outcome::Abandoned, "{outcome:?}");
+    for outcome in [bare, Outcome::Unreachable, Outcome::Broken, Outcome::LocalFailure, Outcome::Abandoned] {
+        assert_eq!(outcome.explicit_only(), Outcome::Abandoned, "{outcome:?}");
     }
 }
 

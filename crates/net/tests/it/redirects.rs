@@ -97,7 +97,7 @@ async fn another_host_gets_neither_credentials_nor_validators() {
 }
 
 #[tokio::test]
-async fn a_fetch_that_stays_within_its_site_says_where_it_was_led_and_can_go_on_there() {
+async fn a_fetch_within_its_site_reports_a_cross_site_redirect_and_can_resume_there() {
     let there = Origin::start(|_| answer("200 OK", &["ETag: \"b\""], b"there")).await;
     let to = there.url("/page");
     let target = to.clone();
@@ -113,25 +113,25 @@ async fn a_fetch_that_stays_within_its_site_says_where_it_was_led_and_can_go_on_
         request.header("Authorization", "Bearer s3cret").unwrap()
     };
     let led = |result: Result<dunlin_net::Fetched, Error>| match result {
-        Err(Error::Elsewhere { onward }) => *onward,
+        Err(Error::CrossSiteRedirect { redirect }) => *redirect,
         other => panic!("{other:?}"),
     };
     let rules = Robots::parse(b"User-agent: *\nDisallow: /private", "dunlin");
-    let onward = led(client.fetch(request().within_site(Some(Arc::new(rules)))).await);
-    assert_eq!((onward.url().as_str(), onward.hops().len()), (origin.url("/private/3").as_str(), 2));
-    let onward = led(client.fetch(request().within_site(None)).await);
-    assert_eq!((onward.url().as_str(), onward.hops().len()), (to.as_str(), 3));
-    assert!(there.seen().is_empty(), "nobody has said yet that it may be asked");
+    let redirect = led(client.fetch(request().within_site(Some(Arc::new(rules)))).await);
+    assert_eq!((redirect.url().as_str(), redirect.hops().len()), (origin.url("/private/3").as_str(), 2));
+    let redirect = led(client.fetch(request().within_site(None)).await);
+    assert_eq!((redirect.url().as_str(), redirect.hops().len()), (to.as_str(), 3));
+    assert!(there.seen().is_empty(), "it has not been allowed yet");
 
     let n_before = origin.seen().len();
-    let fetched = client.fetch(request().within_site(None).going_on(onward.clone())).await.unwrap();
+    let fetched = client.fetch(request().within_site(None).resuming(redirect.clone())).await.unwrap();
     assert_eq!((&fetched.body[..], fetched.final_url.as_str()), (&b"there"[..], to.as_str()));
-    assert_eq!(fetched.hops.len(), 3, "the whole way is told");
+    assert_eq!(fetched.hops.len(), 3, "all hops are listed");
     assert_eq!(origin.seen().len(), n_before, "and not walked twice");
     assert!(there.seen()[0].header("authorization").is_none());
 
     let other = Request::parse(&origin.url("/other")).unwrap().within_site(None);
-    let elsewhere = led(client.fetch(other.going_on(onward)).await);
+    let elsewhere = led(client.fetch(other.resuming(redirect)).await);
     assert_eq!(elsewhere.hops()[0].from.path(), "/other", "the way of another address is not gone on");
 }
 

@@ -104,9 +104,9 @@ async fn unused_connections_are_closed_after_a_while() {
     for _ in 0..2 {
         fetch(&client, &origin.url("/")).await.unwrap();
         let closed = async {
-            let mut looks = tokio::time::interval(Duration::from_millis(5));
+            let mut ticks = tokio::time::interval(Duration::from_millis(5));
             while client.idle_connections() > 0 {
-                looks.tick().await;
+                ticks.tick().await;
             }
         };
         let in_time = tokio::time::timeout(Duration::from_mins(1), closed).await;
@@ -188,7 +188,7 @@ async fn a_request_that_is_sent_once_is_not_sent_again_over_another_connection()
     let error = client.fetch(second().over(Connections::Once)).await.unwrap_err();
     assert!(matches!(error, Error::Stale { .. }), "{error}");
     assert_eq!(origin.seen().len(), 2);
-    // A new connection is asked for as such, whatever is kept.
+    // A request for a new connection gets one, even when one is kept.
     fetch(&client, &origin.url("/third")).await.unwrap();
     assert_eq!(client.idle_connections(), 1);
     client.fetch(second().over(Connections::New)).await.unwrap();

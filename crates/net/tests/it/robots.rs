@@ -223,7 +223,7 @@ async fn known_rules_outlive_a_failure_and_old_sites_make_room() {
 }
 
 #[tokio::test]
-async fn what_is_known_can_be_stored_and_is_forgotten_when_nobody_asks() {
+async fn known_sites_can_be_stored_and_are_forgotten_when_unused() {
     let origin =
         Origin::start(|_| answer("200 OK", &[], b"User-agent: *\nDisallow: /x\nCrawl-delay: 7")).await;
     let url = Url::parse(&origin.url("/x")).unwrap();
@@ -288,7 +288,7 @@ fn a_file_made_to_be_large_in_memory_is_not() {
 }
 
 #[test]
-fn what_a_file_says_beyond_what_is_kept_is_taken_to_forbid() {
+fn a_file_that_says_more_than_is_kept_forbids_everything() {
     let rules = |what: &str, path: &str| {
         let mut text = String::from("User-agent: *\n");
         (0..40_000).for_each(|n| writeln!(text, "{what}: /{path}/{n:05}").unwrap());
@@ -333,7 +333,7 @@ fn sites_with_many_rules_make_room_for_others_and_not_the_other_way_round() {
     assert!((0..100).all(|n| cache.robots(&site(n)).is_some()), "the small ones have not paid for it");
     let n_large = (100..140).filter(|n| cache.robots(&site(*n)).is_some()).count();
     assert!((5..20).contains(&n_large), "{n_large}");
-    assert_eq!(cache.forget(now).len(), 40 - n_large, "those who had to go are not stored any more");
+    assert_eq!(cache.forget(now).len(), 40 - n_large, "displaced sites are not stored any more");
     // All of it is given back.
     let later = now.plus(Duration::from_hours(30 * 24));
     assert_eq!(cache.forget(later).len(), 100 + n_large);
@@ -341,7 +341,7 @@ fn sites_with_many_rules_make_room_for_others_and_not_the_other_way_round() {
 }
 
 #[test]
-fn what_was_stored_in_another_form_is_asked_for_anew() {
+fn a_site_stored_in_another_format_is_fetched_again() {
     let now = Time::from_seconds(1_000_000);
     let mut cache = RobotsCache::new("dunlin", 10);
     remember(&mut cache, &site(1), b"User-agent: *\nDisallow: /page", now);
@@ -396,7 +396,7 @@ fn how_long_an_answer_is_believed_is_bounded_both_ways() {
     ] {
         assert_eq!(answer(status, header), expected, "{status} {header:?}");
     }
-    let url = || dunlin_net::ShownUrl::of(&site(1));
+    let url = || dunlin_net::RedactedUrl::of(&site(1));
     let host = || "site1.test".to_owned();
     let refused = || std::io::ErrorKind::ConnectionRefused.into();
     for (error, expected) in [

@@ -179,7 +179,7 @@ async fn a_name_that_changes_its_mind_gains_nothing() {
         _ => answer("200 OK", &["Connection: close"], b"outside"),
     })
     .await;
-    // The second look-up points inside.
+    // The second lookup points inside.
     let names = Names::new().with("rebind.test", &["127.0.0.1"]).with("rebind.test", &["10.0.0.1"]);
     let names =
         Arc::new(names.with("rebind2.test", &["127.0.0.1"]).with("rebind2.test", &["169.254.169.254"]));
@@ -188,7 +188,7 @@ async fn a_name_that_changes_its_mind_gains_nothing() {
     let client = Client::with_resolver(settings, names.clone()).unwrap();
 
     let request = || Request::parse(&origin.url_as("rebind.test", "/")).unwrap();
-    // Checked and connected to with one look-up: there is no second answer to fall for.
+    // Checked and connected to with one lookup: there is no second answer to fall for.
     assert_eq!(client.fetch(request()).await.unwrap().body, "outside");
     assert_eq!(names.asked(), ["rebind.test"]);
     let error = client.fetch(request()).await.unwrap_err();

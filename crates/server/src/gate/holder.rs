@@ -1,5 +1,5 @@
-//! Who sent a request, for what outlives it: a stream or a wait ends when its token is revoked, and not when someone
-//! else's is.
+//! The token of a request, for what outlives the request: a stream or a wait ends when its own token is revoked, and not
+//! when another one is.
 
 use axum::http::StatusCode;
 use tokio::sync::watch;
@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::failure::Failure;
 use crate::tokens;
 
-/// The token that a request came with, and word of revocations since.
+/// The token that a request came with, and a channel for revocations since.
 #[derive(Clone)]
 pub(crate) struct Holder {
     pub(super) token: String,
@@ -48,7 +48,7 @@ impl Holder {
         self.revoked.has_changed().unwrap_or(false)
     }
 
-    /// Waits for word of a revocation, of this token or another.
+    /// Waits for a revocation, of this token or another.
     pub(crate) async fn hear(&mut self) {
         // The other end is kept by the server for as long as it runs.
         if self.revoked.changed().await.is_err() {

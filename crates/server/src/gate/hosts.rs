@@ -1,4 +1,4 @@
-//! Under which names this server may be asked. A numeric address is always one: only names can be made to point
+//! Under which names this server may be reached. A numeric address is always one: only names can be made to point
 //! somewhere else.
 
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ impl KnownHosts {
         Self { names: names.chain(["localhost".to_owned()]).collect() }
     }
 
-    /// Whether the value of a `Host` header is ours, whatever the port: there may be a proxy in front.
+    /// Whether the value of a `Host` header is ours, with any port: there may be a proxy in front.
     pub(crate) fn knows(&self, host: &str) -> bool {
         let name = bare(host);
         if let Some(address) = name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {

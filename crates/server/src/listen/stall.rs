@@ -1,5 +1,5 @@
 //! A connection that gives up when the other side has not taken anything for too long. Without it, a reader that stops
-//! reading would keep its place for ever.
+//! reading would keep its slot for ever.
 
 use std::io;
 use std::pin::Pin;

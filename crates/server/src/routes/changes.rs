@@ -14,8 +14,8 @@ use crate::failure::Failure;
 use crate::gate::holder::Holder;
 use crate::input::{Params, cursor, newest_only, page_size};
 use crate::listing;
-use crate::pages::{Place, known_source, pruned};
-use crate::shown::change::ShownChange;
+use crate::pages::{StreamPosition, known_source, pruned};
+use crate::responses::change::ChangeResponse;
 
 /// The longest wait for a change.
 const LONGEST_WAIT: Duration = Duration::from_mins(1);
@@ -24,7 +24,7 @@ const LONGEST_WAIT: Duration = Duration::from_mins(1);
 #[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct Which {
+pub(super) struct ListParams {
     /// Those after this cursor: `next` of the page before. From the oldest when left out.
     #[param(minimum = 0)]
     after: Option<i64>,
@@ -36,7 +36,7 @@ pub(super) struct Which {
     /// Only so many of the newest, up to 1000.
     #[param(minimum = 1, maximum = 1_000)]
     last: Option<u32>,
-    /// If there is none yet, wait for one for so many seconds; up to 60.
+    /// If there is none yet, wait for one for this many seconds; up to 60.
     #[param(minimum = 0, maximum = 60)]
     wait: Option<u64>,
 }
@@ -44,33 +44,33 @@ pub(super) struct Which {
 /// A page of changes.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Changes {
-    changes: Vec<ShownChange>,
+    changes: Vec<ChangeResponse>,
     /// To be sent as `after` for what follows, now or later.
     next: i64,
 }
 
-/// Lists changes by cursor. 410 when changes after the cursor have been removed; the error says from where to go on.
-#[utoipa::path(get, path = "/changes", tag = "changes", params(Which),
+/// Lists changes by cursor. 410 when changes after the cursor have been removed; the error says from where to resume.
+#[utoipa::path(get, path = "/changes", tag = "changes", params(ListParams),
     responses((status = 200, body = Changes), (status = 410, description = "Changes have been removed")))]
 pub(super) async fn list(
     State(app): State<App>,
-    Params(which): Params<Which>,
+    Params(params): Params<ListParams>,
     Extension(mut holder): Extension<Holder>,
 ) -> Result<Json<Changes>, Failure> {
-    let source = known_source(&app, which.source).await?;
-    let after = cursor(which.after)?.unwrap_or(Cursor::START);
-    if let Some(n_last) = newest_only(which.last)? {
+    let source = known_source(&app, params.source).await?;
+    let after = cursor(params.after)?.unwrap_or(Cursor::START);
+    if let Some(n_last) = newest_only(params.last)? {
         let read = app.with_store(move |store| listing::last_changes(store, source, n_last));
         let (mut changes, newest) = read.await?;
         changes.retain(|change| change.cursor > after);
         return Ok(Json(Changes {
-            changes: changes.into_iter().map(ShownChange::from).collect(),
+            changes: changes.into_iter().map(ChangeResponse::from).collect(),
             next: newest.0,
         }));
     }
-    let place = Place { after, source };
-    let limit = page_size(which.limit, 100, 1_000)?;
-    let wait = Duration::from_secs(which.wait.unwrap_or(0));
+    let place = StreamPosition { after, source };
+    let limit = page_size(params.limit, 100, 1_000)?;
+    let wait = Duration::from_secs(params.wait.unwrap_or(0));
     if wait > LONGEST_WAIT {
         return Err(Failure::bad_parameter("wait: at most 60"));
     }

@@ -12,7 +12,7 @@ use utoipa::openapi::{
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::app::App;
-use crate::failure::{Problem, Told};
+use crate::failure::{ErrorBody, ErrorResponse};
 
 /// The route that gives the document.
 pub(super) fn router(routes: OpenApi) -> Router<App> {
@@ -33,8 +33,8 @@ fn described(mut routes: OpenApi) -> OpenApi {
     let mut shared = OpenApi::default();
     shared.components = Some(
         ComponentsBuilder::new()
-            .schema(Problem::name(), Problem::schema())
-            .schema(Told::name(), Told::schema())
+            .schema(ErrorResponse::name(), ErrorResponse::schema())
+            .schema(ErrorBody::name(), ErrorBody::schema())
             .security_scheme("token", SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)))
             .build(),
     );
@@ -67,7 +67,7 @@ fn is_there_or_not(parameter: &mut Parameter) {
 
 /// Every error has the same form, so that no route has to say it.
 fn can_fail(operation: &mut Operation) {
-    let problem = Content::new(Some(Ref::from_schema_name(Problem::name())));
+    let problem = Content::new(Some(Ref::from_schema_name(ErrorResponse::name())));
     let response = ResponseBuilder::new()
         .description("What went wrong, and what to try")
         .content("application/json", problem)

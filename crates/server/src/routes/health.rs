@@ -1,5 +1,4 @@
-//! Whether all is well, for whoever supervises the service, and figures for Prometheus. Needs no token: nothing here names
-//! a source.
+//! Health checks for supervisors, and metrics for Prometheus. Needs no token: nothing here names a source.
 
 use axum::Json;
 use axum::extract::State;
@@ -31,8 +30,8 @@ pub(super) async fn alive(State(app): State<App>) -> Result<Json<Well>, Failure>
     Err(Failure::busy("not_alive", message, "look at the log; restart the service if this stays"))
 }
 
-/// Whether sources are captured: the store can be written, the network works, nothing stands still. The message says what does
-/// not.
+/// Whether sources are captured: the store can be written, the network works, nothing stands still. The message says what
+/// fails.
 #[utoipa::path(get, path = "/readyz", tag = "service", security(()),
     responses((status = 200, body = Well), (status = 503, description = "Not ready")))]
 pub(super) async fn ready(State(app): State<App>) -> Result<Json<Well>, Failure> {

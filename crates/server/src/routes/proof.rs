@@ -16,7 +16,7 @@ use crate::proof;
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Challenge {
-    /// 64 hexadecimal digits, chosen at random by who asks.
+    /// 64 hexadecimal digits, chosen at random by the client.
     #[param(pattern = "^[0-9a-fA-F]{64}$")]
     challenge: String,
 }

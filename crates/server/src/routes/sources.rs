@@ -11,20 +11,20 @@ use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::clock::now;
-use crate::failure::{Failure, Told};
-use crate::given::GivenSource;
-use crate::given::described::{DescribedEdit, DescribedNewSource};
+use crate::failure::{ErrorBody, Failure};
 use crate::input::{Body, Id, Params, or_empty, page_size};
-use crate::shown::source::ShownSource;
+use crate::responses::source::SourceResponse;
+use crate::source_request::SourceRequest;
+use crate::source_request::schema::{NewSourceSchema, SourceEditSchema};
 
-/// Additions of one bulk call that are under way at one time; the store writes those that wait together.
+/// Concurrent additions of one bulk call; the store writes those that wait together.
 const BULK_AT_ONE_TIME: usize = 16;
 
 /// Which sources to list.
 #[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct Which {
+pub(super) struct ListParams {
     /// Those after this one: `next` of the page before.
     after: Option<i64>,
     /// At most this many; up to 1000, 100 when left out.
@@ -41,40 +41,40 @@ pub(super) struct Which {
 /// A page of sources.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Sources {
-    sources: Vec<ShownSource>,
+    sources: Vec<SourceResponse>,
     /// To be sent as `after` for the next page; null when this is the last.
     next: Option<i64>,
 }
 
 /// Lists sources by number.
-#[utoipa::path(get, path = "/sources", tag = "sources", params(Which), responses((status = 200, body = Sources)))]
+#[utoipa::path(get, path = "/sources", tag = "sources", params(ListParams), responses((status = 200, body = Sources)))]
 pub(super) async fn list(
     State(app): State<App>,
-    Params(which): Params<Which>,
+    Params(params): Params<ListParams>,
 ) -> Result<Json<Sources>, Failure> {
-    let limit = page_size(which.limit, 100, 1_000)?;
-    let query = SourceQuery { after: which.after.map(SourceId), url: which.url, tag: which.tag, limit };
+    let limit = page_size(params.limit, 100, 1_000)?;
+    let query = SourceQuery { after: params.after.map(SourceId), url: params.url, tag: params.tag, limit };
     let sources = app.with_store(move |store| store.sources(&query)).await?;
     let is_full = sources.len() == limit as usize;
     let next = sources.last().filter(|_| is_full).map(|source| source.id.0);
-    Ok(Json(Sources { sources: sources.into_iter().map(ShownSource::from).collect(), next }))
+    Ok(Json(Sources { sources: sources.into_iter().map(SourceResponse::from).collect(), next }))
 }
 
 /// Watches a source from now on.
-#[utoipa::path(post, path = "/sources", tag = "sources", request_body = DescribedNewSource,
-    responses((status = 201, body = ShownSource)))]
+#[utoipa::path(post, path = "/sources", tag = "sources", request_body = NewSourceSchema,
+    responses((status = 201, body = SourceResponse)))]
 pub(super) async fn add(
     State(app): State<App>,
-    Body(given): Body<GivenSource>,
+    Body(request): Body<SourceRequest>,
 ) -> Result<impl IntoResponse, Failure> {
-    let source = add_one(&app, given).await?;
+    let source = add_one(&app, request).await?;
     let location = format!("/api/v1/sources/{}", source.id);
-    Ok((StatusCode::CREATED, [(header::LOCATION, location)], Json(ShownSource::from(source))))
+    Ok((StatusCode::CREATED, [(header::LOCATION, location)], Json(SourceResponse::from(source))))
 }
 
-async fn add_one(app: &App, given: GivenSource) -> Result<Source, Failure> {
-    let pause = given.is_paused();
-    let source = app.engine.add_source(given.into_new(now())?).await?;
+async fn add_one(app: &App, request: SourceRequest) -> Result<Source, Failure> {
+    let pause = request.is_paused();
+    let source = app.engine.add_source(request.into_new(now())?).await?;
     if !pause {
         return Ok(source);
     }
@@ -85,8 +85,8 @@ async fn add_one(app: &App, given: GivenSource) -> Result<Source, Failure> {
 /// Sources to add.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct GivenMany {
-    sources: Vec<GivenSource>,
+pub(super) struct BulkRequest {
+    sources: Vec<SourceRequest>,
 }
 
 /// What came of each, in the order given.
@@ -103,30 +103,30 @@ struct Added {
     /// What adding it alone would have answered.
     status: u16,
     #[serde(skip_serializing_if = "Option::is_none")]
-    source: Option<ShownSource>,
+    source: Option<SourceResponse>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<Told>,
+    error: Option<ErrorBody>,
 }
 
 /// Adds many sources, each by itself: one that cannot be added does not keep the others out.
-#[utoipa::path(post, path = "/sources/bulk", tag = "sources", request_body = GivenMany,
+#[utoipa::path(post, path = "/sources/bulk", tag = "sources", request_body = BulkRequest,
     responses((status = 200, body = AddedMany)))]
 pub(super) async fn add_many(
     State(app): State<App>,
-    Body(given): Body<GivenMany>,
+    Body(request): Body<BulkRequest>,
 ) -> Result<Json<AddedMany>, Failure> {
     let most = app.options.max_bulk;
-    if given.sources.len() > most {
-        let message = format!("sources: {} are too many for one call", given.sources.len());
+    if request.sources.len() > most {
+        let message = format!("sources: {} are too many for one call", request.sources.len());
         return Err(Failure::bad_value(message, format!("send at most {most} at a time")));
     }
-    let adding = futures_util::stream::iter(given.sources).map(|source| add_one(&app, source));
+    let adding = futures_util::stream::iter(request.sources).map(|source| add_one(&app, source));
     let results: Vec<Added> = adding
         .buffered(BULK_AT_ONE_TIME)
         .map(|added| match added {
             Ok(source) => Added { status: 201, source: Some(source.into()), error: None },
             Err(failure) => {
-                Added { status: failure.status().as_u16(), source: None, error: Some(failure.into_told()) }
+                Added { status: failure.status().as_u16(), source: None, error: Some(failure.into_body()) }
             }
         })
         .collect()
@@ -137,8 +137,8 @@ pub(super) async fn add_many(
 
 /// Shows a source.
 #[utoipa::path(get, path = "/sources/{id}", tag = "sources", params(("id" = i64, Path)),
-    responses((status = 200, body = ShownSource)))]
-pub(super) async fn show(State(app): State<App>, Id(id): Id) -> Result<Json<ShownSource>, Failure> {
+    responses((status = 200, body = SourceResponse)))]
+pub(super) async fn show(State(app): State<App>, Id(id): Id) -> Result<Json<SourceResponse>, Failure> {
     Ok(Json(find(&app, SourceId(id)).await?.into()))
 }
 
@@ -149,16 +149,16 @@ pub(super) async fn find(app: &App, id: SourceId) -> Result<Source, Failure> {
 
 /// Changes a source; also pauses and resumes it.
 #[utoipa::path(patch, path = "/sources/{id}", tag = "sources", params(("id" = i64, Path)),
-    request_body = DescribedEdit, responses((status = 200, body = ShownSource)))]
+    request_body = SourceEditSchema, responses((status = 200, body = SourceResponse)))]
 pub(super) async fn edit(
     State(app): State<App>,
     Id(id): Id,
-    Body(given): Body<GivenSource>,
-) -> Result<Json<ShownSource>, Failure> {
+    Body(request): Body<SourceRequest>,
+) -> Result<Json<SourceResponse>, Failure> {
     // Two edits of one recipe at the same time would lose one of them.
     let editing = app.editing.lock().await;
     let present = find(&app, SourceId(id)).await?;
-    let edit = given.into_edit(&present, now())?;
+    let edit = request.into_edit(&present, now())?;
     let source = app.engine.edit_source(SourceId(id), edit).await?;
     drop(editing);
     Ok(Json(source.into()))

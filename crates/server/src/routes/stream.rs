@@ -20,8 +20,8 @@ use crate::app::App;
 use crate::failure::Failure;
 use crate::gate::holder::Holder;
 use crate::input::{Params, cursor};
-use crate::pages::{Page, Place, known_source};
-use crate::shown::change::ShownChange;
+use crate::pages::{Page, StreamPosition, known_source};
+use crate::responses::change::ChangeResponse;
 
 /// Changes read at a time.
 const PAGE: u32 = 100;
@@ -33,7 +33,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 #[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct Which {
+pub(super) struct StreamParams {
     /// From after this cursor on; `Last-Event-ID` goes before it. From now on when both are left out.
     #[param(minimum = 0)]
     after: Option<i64>,
@@ -44,29 +44,29 @@ pub(super) struct Which {
 /// Follows changes as Server-Sent Events. The id of an event is its cursor; an event `change` has a change as its data; an
 /// event `gap` says that changes have been removed that the reader has not seen.
 #[utoipa::path(get, path = "/stream", tag = "changes",
-    params(Which, ("Last-Event-ID" = Option<i64>, Header, minimum = 0, description = "The last cursor that was seen")),
-    responses((status = 200, content_type = "text/event-stream", body = ShownChange)))]
+    params(StreamParams, ("Last-Event-ID" = Option<i64>, Header, minimum = 0, description = "The last cursor that was seen")),
+    responses((status = 200, content_type = "text/event-stream", body = ChangeResponse)))]
 pub(super) async fn follow(
     State(app): State<App>,
-    Params(which): Params<Which>,
+    Params(params): Params<StreamParams>,
     Extension(holder): Extension<Holder>,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
-    let source = known_source(&app, which.source).await?;
-    let place = |after| Place { after, source };
+    let source = known_source(&app, params.source).await?;
+    let place = |after| StreamPosition { after, source };
     let permit = app.streams.clone().try_acquire_owned().map_err(|_| {
         let hint = "close one, or come back later";
         Failure::busy("too_many_streams", "as many streams are open as there may be", hint)
     })?;
     let mut first = "retry: 1000\n".to_owned();
-    let given = cursor(which.after)?;
-    let after = if let Some(after) = last_event(&headers)?.map(Cursor).or(given) {
-        // Whatever is wrong with the place is told before the stream begins.
+    let requested = cursor(params.after)?;
+    let after = if let Some(after) = last_event(&headers)?.map(Cursor).or(requested) {
+        // An invalid position is refused before the stream begins.
         place(after).read(&app, 1).await?;
         after
     } else {
         let newest = app.with_store(|store| store.cursor_range()).await?.newest;
-        // So that whoever is cut off before the first event does not miss it.
+        // So that a client cut off before the first event does not miss it.
         first = format!("{first}id: {newest}\n");
         newest
     };
@@ -96,7 +96,7 @@ fn last_event(headers: &HeaderMap) -> Result<Option<i64>, Failure> {
     }
 }
 
-/// A place among the streams that may be open, given back when the stream ends.
+/// A slot for an open stream, released when the stream ends.
 struct Open {
     app: App,
     _permit: OwnedSemaphorePermit,
@@ -116,7 +116,7 @@ impl Drop for Open {
 }
 
 struct Follower {
-    place: Place,
+    place: StreamPosition,
     holder: Holder,
     newest: watch::Receiver<Cursor>,
     stopping: watch::Receiver<bool>,
@@ -131,7 +131,7 @@ impl Follower {
             return Some(first);
         }
         loop {
-            // Whoever stops the service has it store what is under way first, and all of that is sent.
+            // A stopping service stores active probes first, and all their changes are sent.
             let is_stopping = *self.stopping.borrow();
             if self.holder.is_revoked(&self.open.app).await {
                 return None;
@@ -147,7 +147,7 @@ impl Follower {
                     }
                     self.open.app.options.keep_alive
                 }
-                // The reader keeps its place. It is told nothing: nothing it could do would help.
+                // The reader keeps its position. It gets no error, since it could do nothing about it.
                 Err(_) => PAUSE,
             };
             if is_stopping {

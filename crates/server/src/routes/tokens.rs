@@ -1,4 +1,4 @@
-//! API tokens through the API itself: the store belongs to the running service, so nobody else can add one meanwhile.
+//! API tokens through the API itself: the store belongs to the running service, so no other process can add one.
 
 use axum::Json;
 use axum::extract::{Path, State};
@@ -15,12 +15,12 @@ use crate::tokens;
 /// The tokens there are, without their secrets.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Tokens {
-    tokens: Vec<ShownToken>,
+    tokens: Vec<TokenResponse>,
 }
 
 /// A token without its secret.
 #[derive(Debug, Serialize, ToSchema)]
-struct ShownToken {
+struct TokenResponse {
     name: String,
     #[schema(format = DateTime)]
     created_at: String,
@@ -30,14 +30,15 @@ struct ShownToken {
 #[utoipa::path(get, path = "/tokens", tag = "tokens", responses((status = 200, body = Tokens)))]
 pub(super) async fn list(State(app): State<App>) -> Result<Json<Tokens>, Failure> {
     let tokens = app.with_store(tokens::list).await?.into_iter();
-    let shown = tokens.map(|token| ShownToken { name: token.name, created_at: written(token.created) });
-    Ok(Json(Tokens { tokens: shown.collect() }))
+    let to_response =
+        tokens.map(|token| TokenResponse { name: token.name, created_at: written(token.created) });
+    Ok(Json(Tokens { tokens: to_response.collect() }))
 }
 
 /// A token to be made.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct GivenToken {
+pub(super) struct TokenRequest {
     /// What it is for: 1 to 40 letters, digits, dots or hyphens.
     #[schema(pattern = "^[0-9A-Za-z.-]{1,40}$")]
     name: String,
@@ -54,11 +55,11 @@ pub(super) struct NewToken {
 }
 
 /// Makes a token. It is shown this once.
-#[utoipa::path(post, path = "/tokens", tag = "tokens", request_body = GivenToken,
+#[utoipa::path(post, path = "/tokens", tag = "tokens", request_body = TokenRequest,
     responses((status = 201, body = NewToken)))]
 pub(super) async fn create(
     State(app): State<App>,
-    Body(GivenToken { name }): Body<GivenToken>,
+    Body(TokenRequest { name }): Body<TokenRequest>,
 ) -> Result<(StatusCode, Json<NewToken>), Failure> {
     let (created, given) = (now(), name.clone());
     let editing = app.editing.lock().await;
@@ -67,7 +68,7 @@ pub(super) async fn create(
     Ok((StatusCode::CREATED, Json(NewToken { name, token, created_at: written(created) })))
 }
 
-/// Makes a token worthless from now on, and ends the streams that were opened with it. The token of local commands stays.
+/// Revokes a token, and ends the streams that were opened with it. The token of local commands stays.
 #[utoipa::path(delete, path = "/tokens/{name}", tag = "tokens", params(("name" = String, Path)),
     responses((status = 204)))]
 pub(super) async fn revoke(State(app): State<App>, Path(name): Path<String>) -> Result<StatusCode, Failure> {

@@ -15,13 +15,13 @@ use crate::app::App;
 use crate::compare::Compared;
 use crate::failure::Failure;
 use crate::input::{Id, Params, page_size};
-use crate::shown::version::{ShownDifference, ShownVersion};
+use crate::responses::version::{DifferenceResponse, VersionResponse};
 
 /// Which versions to list.
 #[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct Which {
+pub(super) struct ListParams {
     /// Those before this one: `next` of the page before.
     before: Option<i64>,
     /// At most this many; up to 1000, 100 when left out.
@@ -32,32 +32,32 @@ pub(super) struct Which {
 /// A page of versions.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Versions {
-    versions: Vec<ShownVersion>,
+    versions: Vec<VersionResponse>,
     /// To be sent as `before` for the next page; null when this is the last.
     next: Option<i64>,
 }
 
 /// Lists the versions of a source, newest first.
-#[utoipa::path(get, path = "/sources/{id}/versions", tag = "versions", params(("id" = i64, Path), Which),
+#[utoipa::path(get, path = "/sources/{id}/versions", tag = "versions", params(("id" = i64, Path), ListParams),
     responses((status = 200, body = Versions)))]
 pub(super) async fn list(
     State(app): State<App>,
     Id(id): Id,
-    Params(which): Params<Which>,
+    Params(params): Params<ListParams>,
 ) -> Result<Json<Versions>, Failure> {
-    let limit = page_size(which.limit, 100, 1_000)?;
+    let limit = page_size(params.limit, 100, 1_000)?;
     let source = sources::find(&app, SourceId(id)).await?.id;
-    let query = VersionQuery { source, before: which.before.map(VersionId), limit };
+    let query = VersionQuery { source, before: params.before.map(VersionId), limit };
     let versions = app.with_store(move |store| store.versions(&query)).await?;
     let is_full = versions.len() == limit as usize;
     let next = versions.last().filter(|_| is_full).map(|version| version.id.0);
-    Ok(Json(Versions { versions: versions.into_iter().map(ShownVersion::from).collect(), next }))
+    Ok(Json(Versions { versions: versions.into_iter().map(VersionResponse::from).collect(), next }))
 }
 
 /// Shows a version, without its content.
 #[utoipa::path(get, path = "/versions/{id}", tag = "versions", params(("id" = i64, Path)),
-    responses((status = 200, body = ShownVersion)))]
-pub(super) async fn show(State(app): State<App>, Id(id): Id) -> Result<Json<ShownVersion>, Failure> {
+    responses((status = 200, body = VersionResponse)))]
+pub(super) async fn show(State(app): State<App>, Id(id): Id) -> Result<Json<VersionResponse>, Failure> {
     Ok(Json(app.with_store(move |store| version(store, VersionId(id))).await?.into()))
 }
 
@@ -117,7 +117,7 @@ pub(super) struct Against {
 /// Says what differs between a version and another, in what is read of them. With `Accept: text/plain`, as `diff -u` does.
 #[utoipa::path(get, path = "/versions/{id}/diff", tag = "versions", params(("id" = i64, Path), Against),
     responses((status = 200, content(
-        (ShownDifference = "application/json"), (String = "text/plain"),
+        (DifferenceResponse = "application/json"), (String = "text/plain"),
     ))))]
 pub(super) async fn difference(
     State(app): State<App>,
@@ -135,7 +135,7 @@ pub(super) async fn difference(
         Ok::<_, Failure>(if wants_text {
             compared.unified().into_response()
         } else {
-            Json(compared.shown()).into_response()
+            Json(compared.to_response()).into_response()
         })
     })
     .await

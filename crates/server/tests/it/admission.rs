@@ -169,7 +169,7 @@ async fn tokens_are_made_listed_and_revoked_while_the_service_runs() {
 }
 
 #[tokio::test]
-async fn the_token_of_local_commands_is_nobodys_to_make_or_revoke() {
+async fn clients_can_neither_make_nor_revoke_the_token_of_local_commands() {
     let service = Service::start().await;
     let now = Time::from_seconds(1_700_000_000);
     let token = tokens::local(&*service.store, None, now).unwrap();

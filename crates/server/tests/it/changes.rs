@@ -10,7 +10,7 @@ pub(crate) fn at(second: i64) -> Time {
     Time::from_seconds(1_700_000_000 + second)
 }
 
-/// A source that no engine looks at.
+/// A source that no engine probes.
 pub(crate) fn stored_source(store: &dyn Store) -> SourceId {
     store.add_source(NewSource::page("https://example.org/", at(0))).unwrap()
 }

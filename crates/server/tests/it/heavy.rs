@@ -1,4 +1,4 @@
-//! Calls that take long, because of what a site has written: they have threads, a queue and a deadline of their own, and nobody
+//! Calls that take long, because of what a site has written: they have threads, a queue and a deadline of their own, and no client
 //! else waits for them.
 
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ use crate::changes::at;
 use crate::client::{Answer, Client};
 use crate::service::{Service, options};
 
-/// A page on which the selector of its source looks at all elements for each of them: minutes, if nobody stops it.
+/// A page on which the selector of its source visits all elements for each of them: minutes, unless it is stopped.
 fn page(n: usize) -> String {
     let mut page = format!("<html><p>{n}</p>");
     for name in 0..200_000 {
@@ -27,7 +27,7 @@ async fn hostile(service: &Service) -> String {
     let store = service.store.clone();
     let stored = tokio::task::spawn_blocking(move || {
         let recipe = json!({ "recipe": { "kind": "html_selector", "css": ".price:nth-of-type(2)" } });
-        // Past the engine, so that nobody looks at it.
+        // Past the engine, so that it is not probed.
         let source = NewSource { recipe: recipe.to_string(), ..NewSource::page("http://127.0.0.1/", at(0)) };
         let source = store.add_source(source).unwrap();
         let mut last = None;
@@ -53,12 +53,12 @@ fn ask_often(client: &Client, path: &str, n_times: usize) -> JoinSet<Answer> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn comparisons_that_take_for_ever_keep_nobody_waiting() {
+async fn endless_comparisons_do_not_block_other_calls() {
     const N_TIMES: usize = 80;
     let service = Service::with(Options { heavy_time: Duration::from_secs(2), ..options() }).await;
     let path = hostile(&service).await;
     let mut asked = ask_often(&service.client, &path, N_TIMES);
-    // Once one is answered, in whatever way, the others are under way or in line.
+    // Once one is answered, the others are running or queued.
     let mut answers = vec![asked.join_next().await.unwrap().unwrap()];
     for _ in 0..3 {
         for path in ["/sources", "/tokens", "/budget", "/healthz", "/changes"] {
@@ -81,7 +81,7 @@ async fn comparisons_that_take_for_ever_keep_nobody_waiting() {
 }
 
 #[tokio::test]
-async fn one_comparison_too_many_is_told_to_come_back_and_one_that_takes_too_long_is_given_up() {
+async fn one_comparison_too_many_is_refused_and_one_that_takes_too_long_is_given_up() {
     let (heavy_time, request_time) = (Duration::from_millis(1), Duration::from_secs(2));
     let options = Options { max_heavy_calls: 1, max_heavy_waiting: 0, heavy_time, request_time, ..options() };
     let service = Service::with(options).await;

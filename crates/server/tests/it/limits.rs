@@ -41,7 +41,7 @@ async fn a_bulk_call_has_a_most() {
 }
 
 #[tokio::test]
-async fn one_stream_too_many_is_told_to_come_back() {
+async fn one_stream_too_many_is_refused() {
     let service = Service::with(Options { max_streams: 1, ..options() }).await;
     let follower = service.client.follow("", None).await;
     let refused = service.client.get("/stream").await;
@@ -97,7 +97,7 @@ async fn heads_are_bounded() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_reader_that_stops_reading_loses_its_place_in_the_end() {
+async fn a_reader_that_stops_reading_loses_its_slot_in_the_end() {
     let service = Service::with(Options { stall_time: Duration::from_millis(50), ..options() }).await;
     let source = stored_source(&*service.store);
     store_changes(&*service.store, source, 4_000, &"x".repeat(8 << 10));
@@ -140,9 +140,9 @@ fn listing(service: &Service) -> String {
     )
 }
 
-/// With an hour for the first byte, only the places decide: nobody waits for a silent connection to be given up.
+/// With an hour for the first byte, only the slots decide: no test waits for a silent connection to time out.
 #[tokio::test]
-async fn silent_connections_keep_nobody_out() {
+async fn silent_connections_do_not_keep_others_out() {
     let options = Options {
         head_time: Duration::from_hours(1),
         max_connections: 1_024,
@@ -189,7 +189,7 @@ async fn a_connection_may_wait_for_its_next_request_for_so_long() {
 }
 
 #[tokio::test]
-async fn health_is_told_when_requests_are_under_way_on_all_connections() {
+async fn health_is_answered_when_all_connections_are_busy() {
     let options =
         Options { max_connections: 2, max_connections_of_one: 2, reserved_connections: 1, ..options() };
     let service = Service::with(options).await;
@@ -198,7 +198,7 @@ async fn health_is_told_when_requests_are_under_way_on_all_connections() {
     let answer = said_on(connected(&service, "127.0.0.2").await, &listing(&service)).await;
     assert!(answer.starts_with("HTTP/1.1 503") && answer.contains("too_many_connections"), "{answer}");
     assert!(answer.to_lowercase().contains("retry-after: 5"), "{answer}");
-    // Without being asked to, it closes: the place is for the next one.
+    // It closes by itself: the slot is for the next one.
     let keep = HEALTH.replace("connection: close\r\n", "");
     for _ in 0..3 {
         let answer = said_on(connected(&service, "127.0.0.1").await, &keep).await;

@@ -96,7 +96,7 @@ fn has_type(described: &Value, value: &Value) -> bool {
 }
 
 #[test]
-fn what_is_wrong_is_found() {
+fn a_wrong_schema_is_found() {
     let document = serde_json::json!({ "components": { "schemas": { "Name": { "type": "string" } } } });
     let schema = serde_json::json!({
         "type": "object", "required": ["a"],

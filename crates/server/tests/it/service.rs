@@ -1,4 +1,4 @@
-//! Store, engine, server and site in one, each real. The engine looks as often as it can.
+//! Store, engine, server and site in one, each real. The engine probes as often as it can.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -65,7 +65,7 @@ impl Service {
         answer.json()["id"].as_i64().unwrap()
     }
 
-    /// Adds a feed that has one entry more each time it is looked at.
+    /// Adds a feed that has one entry more each time it is probed.
     pub(crate) async fn add_growing(&self, name: &str) -> i64 {
         self.add(json!({ "url": self.site.url(&format!("/growing/{name}")), "kind": "feed" })).await
     }

@@ -66,7 +66,7 @@ async fn a_source_is_added_shown_changed_and_removed() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_watched_is_refused_with_the_place_and_a_hint() {
+async fn an_invalid_source_is_refused_with_the_field_and_a_hint() {
     let service = Service::start().await;
     let url = service.site.url("/page");
     let refused = [

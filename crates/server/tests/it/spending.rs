@@ -1,4 +1,4 @@
-//! The budget, the decisions that spend it, and what is said about one source.
+//! The budget, the decisions that spend it, and the explanation of one source.
 
 use serde_json::json;
 
@@ -61,7 +61,7 @@ async fn every_probe_leaves_a_decision() {
 }
 
 #[tokio::test]
-async fn a_source_can_be_explained_and_forecast_and_looked_at_now() {
+async fn a_source_can_be_explained_and_forecast_and_probed_now() {
     let service = Service::start().await;
     let id = service.add_growing("a").await;
     service.changes(0, 3).await;

@@ -9,8 +9,8 @@ use crate::changes::{store_changes, stored_source};
 use crate::service::{Service, options};
 
 #[tokio::test]
-async fn streams_and_waits_end_and_nobody_new_gets_in() {
-    // They end by themselves: nobody waits for the end of this time.
+async fn streams_and_waits_end_and_no_new_client_gets_in() {
+    // They end by themselves, before this time is over.
     let service = Service::with(Options { stop_within: Duration::from_hours(1), ..options() }).await;
     let mut follower = service.client.follow("", None).await;
     follower.block().await.unwrap();
@@ -31,7 +31,7 @@ async fn a_stream_ends_with_the_last_of_what_is_stored() {
     let source = stored_source(&*service.store);
     let mut follower = service.client.follow("?after=0", None).await;
     follower.block().await.unwrap();
-    // As if by the engine in its last moments, which tells nobody any more.
+    // As if by the engine in its last moments, when it announces nothing any more.
     store_changes(&*service.store, source, 300, "late");
     let stopping = tokio::spawn(service.running.stop());
     let mut n_told = 0;

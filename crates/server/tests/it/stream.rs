@@ -1,4 +1,4 @@
-//! The stream: each change once, in order, whatever breaks in between; slow readers cost nothing; gaps are told.
+//! The stream: each change once, in order, despite failures in between; slow readers cost nothing; gaps are reported.
 
 use std::time::Duration;
 
@@ -52,7 +52,7 @@ async fn nothing_is_lost_or_repeated_by_readers_that_come_and_go_while_changes_c
 }
 
 #[tokio::test]
-async fn a_stream_begins_where_it_is_told_to() {
+async fn a_stream_begins_at_the_requested_position() {
     let service = Service::start().await;
     let source = stored_source(&*service.store);
     let other = stored_source(&*service.store);
@@ -87,7 +87,7 @@ async fn a_last_event_that_is_no_cursor_is_refused() {
     {
         let mut request = service.client.request(hyper::Method::GET, "/stream?source=9", bytes::Bytes::new());
         request.headers_mut().insert("last-event-id", last.parse().unwrap());
-        // Without a source of that number no stream begins, and the first thing that is wrong is told.
+        // Without a source of that number no stream begins, and the first error is reported.
         let status = service.client.send(request).await.status;
         assert_eq!(status, 404, "{last}");
         let mut request = service.client.request(hyper::Method::GET, "/stream", bytes::Bytes::new());
@@ -110,7 +110,7 @@ async fn a_stream_from_now_on_tells_nothing_old() {
 }
 
 #[tokio::test]
-async fn removed_changes_are_told_as_a_gap_and_the_stream_goes_on() {
+async fn removed_changes_are_reported_as_a_gap_and_the_stream_goes_on() {
     let service = Service::start().await;
     let source = stored_source(&*service.store);
     store_changes(&*service.store, source, 10, "new");

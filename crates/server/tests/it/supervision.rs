@@ -25,7 +25,7 @@ async fn a_stopped_engine_is_neither_alive_nor_ready() {
     assert_eq!(service.client.get("/changes").await.status, 200, "what is stored can still be read");
 }
 
-/// Polls until it is so, on whatever runtime runs it.
+/// Polls until it is so, on any runtime.
 async fn until(mut is_so: impl AsyncFnMut() -> bool) {
     let polling = async {
         while !is_so().await {
@@ -46,7 +46,7 @@ fn readiness_is_answered_and_says_why_when_the_loop_hangs() {
     engines.block_on(until(async || engine.handle().health().last_tick.is_some()));
     let running = ours.block_on(Server::start(engine.handle(), options())).unwrap();
     let client = Client { address: running.address(), token: String::new() };
-    // Nobody runs the engine's tasks from here on.
+    // The engine's tasks do not run from here on.
     ours.block_on(until(async || client.get("/readyz").await.status == 503));
     let answer = ours.block_on(client.get("/readyz"));
     assert_eq!(answer.error(), (503, "not_ready".to_owned()));
@@ -81,7 +81,7 @@ async fn figures_are_text_that_prometheus_reads() {
     }
     assert!(text.contains("route=\"/api/v1/sources\",method=\"POST\",status=\"201\""), "{text}");
     assert!(!text.contains("exists"), "a client cannot make labels");
-    assert!(!text.contains("growing"), "nor can a site");
+    assert!(!text.contains("growing"), "a site cannot either");
 }
 
 fn references(value: &Value, found: &mut BTreeSet<String>) {
@@ -120,7 +120,7 @@ async fn the_document_describes_every_route_and_every_error() {
     for item in document["paths"].as_object().unwrap().values() {
         for operation in item.as_object().unwrap().values() {
             let problem = &operation["responses"]["default"]["content"]["application/json"]["schema"]["$ref"];
-            assert_eq!(problem, "#/components/schemas/Problem");
+            assert_eq!(problem, "#/components/schemas/ErrorResponse");
         }
     }
     let mut found = BTreeSet::new();

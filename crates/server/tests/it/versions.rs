@@ -53,7 +53,7 @@ async fn what_is_not_text_is_served_as_a_file_to_save() {
 }
 
 #[tokio::test]
-async fn differences_are_told_word_by_word_and_as_a_patch() {
+async fn differences_are_given_word_by_word_and_as_a_patch() {
     let service = Service::start().await;
     let page = |price: &str| format!("<h1>Shop</h1><p>the price is {price} today</p>");
     let (first, second) = two_versions(&service, "/shop", &page("12"), &page("15")).await;

@@ -1,4 +1,4 @@
-//! Recording a capture: everything one probe brought, inside the transaction of the caller.
+//! Recording a capture: the whole result of one probe, inside the transaction of the caller.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use dunlin_core::Time;
 use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::{Deserialize, Serialize};
 
-use super::looks::{self, Look};
+use super::unchanged::{self, UnchangedProbe};
 use super::writer::{Pending, Writer};
 use super::{contents, items, outbox, prune, remembered, sources};
 use crate::{
@@ -17,17 +17,17 @@ use crate::{
 /// A part of the captures that are recorded in one call.
 pub(super) enum Part {
     Eventful(Arc<Capture>),
-    /// One after the other, none of which brought anything.
-    Looks(Vec<Look>),
+    /// A run of probes that found nothing new.
+    Unchanged(Vec<UnchangedProbe>),
 }
 
 /// The captures as parts that can be stored one after the other.
 pub(super) fn in_order(captures: Vec<Arc<Capture>>) -> Vec<Part> {
     let mut parts = Vec::new();
     for capture in captures {
-        match (Look::of(&capture), parts.last_mut()) {
-            (Some(look), Some(Part::Looks(looks))) => looks.push(look),
-            (Some(look), _) => parts.push(Part::Looks(vec![look])),
+        match (UnchangedProbe::of(&capture), parts.last_mut()) {
+            (Some(probe), Some(Part::Unchanged(probes))) => probes.push(probe),
+            (Some(probe), _) => parts.push(Part::Unchanged(vec![probe])),
             (None, _) => parts.push(Part::Eventful(capture)),
         }
     }
@@ -35,16 +35,19 @@ pub(super) fn in_order(captures: Vec<Arc<Capture>>) -> Vec<Part> {
 }
 
 impl Part {
-    /// Queues it, prepared as far as that goes on the thread of the caller.
+    /// Queues it, prepared as far as possible on the thread of the caller.
     pub(super) fn submit(self, writer: &Writer) -> Recording {
         match self {
             Self::Eventful(capture) => match Prepared::new(capture) {
                 Ok(prepared) => Recording::One(writer.submit(move |connection| prepared.record(connection))),
                 Err(error) => Recording::Refused(error),
             },
-            Self::Looks(looks) => {
-                let size = looks.len();
-                Recording::Several(writer.submit(move |connection| looks::record(connection, &looks)), size)
+            Self::Unchanged(probes) => {
+                let size = probes.len();
+                Recording::Several(
+                    writer.submit(move |connection| unchanged::record(connection, &probes)),
+                    size,
+                )
             }
         }
     }

@@ -44,7 +44,7 @@ pub(super) fn compress<T: Serialize>(columns: &T) -> Result<Vec<u8>, Error> {
 pub(super) fn expand<T: DeserializeOwned>(packed: &[u8]) -> Result<T, Error> {
     let (size, compressed) = postcard::take_from_bytes::<u64>(packed)?;
     if size > MOST_BYTES {
-        return Err(Error::damaged(format!("a batch of the journal is said to have {size} bytes")));
+        return Err(Error::damaged(format!("a batch of the journal claims {size} bytes")));
     }
     let plain = zstd::bulk::decompress(compressed, size as usize)
         .map_err(|reason| Error::damaged(format!("a batch of the journal cannot be read: {reason}")))?;

@@ -1,10 +1,10 @@
-//! Reading back what captures brought: changes, versions, observations.
+//! Reading back what captures recorded: changes, versions, observations.
 
 use dunlin_core::Time;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::captures::WrittenOutcome;
-use super::{contents, looks};
+use super::{contents, unchanged};
 use crate::{
     Change, ChangeQuery, ContentHash, Cursor, CursorRange, Error, NewChange, ObservationId, ObservationQuery,
     ProbeId, SourceId, StoredObservation, Version, VersionId, VersionQuery,
@@ -87,7 +87,7 @@ pub(super) fn observations(
     query: &ObservationQuery,
 ) -> Result<Vec<StoredObservation>, Error> {
     let mut found = eventful(connection, query)?;
-    found.extend(looks::list(connection, query)?);
+    found.extend(unchanged::list(connection, query)?);
     found.sort_by_key(|seen| seen.id);
     found.truncate(query.limit as usize);
     Ok(found)

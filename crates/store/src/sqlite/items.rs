@@ -50,7 +50,7 @@ fn known_positions(connection: &Connection, source: SourceId) -> Result<HashMap<
 }
 
 /// Increasing positions for a list, given those that its members had. Where a feed only grew at its ends, what was
-/// there keeps its place, and its rows need not be written again; otherwise all are numbered anew.
+/// there keeps its position, and its rows need not be written again; otherwise all are renumbered.
 fn positions(before: &[Option<i64>]) -> Vec<i64> {
     let first = before.iter().position(Option::is_some);
     let last = before.iter().rposition(Option::is_some);

@@ -1,5 +1,5 @@
-//! Decisions in their table, a batch in a row. Which of them are about a source is seen when a batch is read: that is
-//! done for people, now and then, while writing them is done for every probe.
+//! Decisions in their table, a batch in a row. A query by source filters batches as it reads them: people ask now and
+//! then, while every probe writes.
 
 use dunlin_core::Time;
 use rusqlite::{Connection, params};
@@ -9,13 +9,13 @@ use super::columns::{self, COLUMNS, differences, sums};
 use super::numbering;
 use crate::{Decision, DecisionId, DecisionQuery, Error, NewDecision, Order, SourceId};
 
-/// The most decisions in a row, and the most bytes after which no more are added: a row is read as a whole.
+/// The most decisions in a row, and the bytes at which a row counts as full: a row is read as a whole.
 const MAX_IN_ROW: u8 = u8::MAX;
 const MAX_BYTES_IN_ROW: usize = 64 << 10;
 
-/// One alone as it is on disk, in databases of the first schema.
+/// A single decision as it is on disk, in databases of the first schema.
 #[derive(Deserialize)]
-struct Alone {
+struct SingleDecision {
     reason: String,
     figures: Vec<u8>,
 }
@@ -31,7 +31,7 @@ struct InBatch<'a> {
     figures: &'a [u8],
 }
 
-/// A batch as it is on disk: a number of each column for each decision. Fields are told apart by their order: add at the
+/// A batch as it is on disk: a number of each column for each decision. Fields are identified by their order: add at the
 /// end, with a new schema.
 #[derive(Default, Serialize, Deserialize)]
 struct Columns {
@@ -48,7 +48,7 @@ struct Columns {
     figures: Vec<u8>,
 }
 
-/// A row to be.
+/// A row to be written.
 pub(super) struct Batch {
     size: i64,
     at: Time,
@@ -89,7 +89,7 @@ impl Batch {
                 columns.reasons.push(reason.clone().into_owned());
                 columns.reasons.len() - 1
             });
-            // No more of them than decisions, of which there are no more than a byte counts.
+            // At most one per decision, and the number of decisions fits into a byte.
             columns.reason.push(index as u8);
             columns.n_figures.push(figures.len() as u32);
             columns.figures.extend_from_slice(figures);
@@ -165,7 +165,7 @@ fn is_asked_for(found: &Decision, query: &DecisionQuery, after: i64) -> bool {
 }
 
 fn alone(id: i64, at: i64, source: Option<i64>, entry: &[u8]) -> Result<Vec<Decision>, Error> {
-    let Alone { reason, figures } = postcard::from_bytes(entry)?;
+    let SingleDecision { reason, figures } = postcard::from_bytes(entry)?;
     let decision = NewDecision {
         at: Time::from_micros(at),
         source: source.map(SourceId),

@@ -1,5 +1,5 @@
 //! One process per data directory. The lock is the system's and dies with the process, however that ends; the
-//! file only carries it, and tells who holds it.
+//! file only carries it, and says which process holds it.
 
 use std::fs::{File, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};
@@ -17,7 +17,7 @@ pub(super) struct DirectoryLock {
 }
 
 impl DirectoryLock {
-    /// Takes the directory, creating it if need be, or says who has it.
+    /// Takes the directory, creating it if necessary, or says which process holds it.
     pub(super) fn take(directory: &Path) -> Result<Self, Error> {
         let failed =
             |reason: std::io::Error| Error::system(format!("opening {}", directory.display()), &reason);
@@ -65,7 +65,7 @@ impl DirectoryLock {
     }
 }
 
-/// Whether a running process holds the directory. Only asks: a directory that is not there is held by nobody.
+/// Whether a running process holds the directory. Takes no lock; a missing directory is not held.
 pub(super) fn is_held(directory: &Path) -> Result<bool, Error> {
     let path = directory.join(FILE);
     let file = match File::open(&path) {

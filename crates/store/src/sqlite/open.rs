@@ -9,7 +9,7 @@ use rusqlite::config::DbConfig;
 use super::lock::DirectoryLock;
 use super::migrate;
 use super::private;
-use super::readers::{Manner, Readers};
+use super::readers::{ReadMode, Readers};
 use super::writer::Writer;
 use super::{Access, SqliteStore};
 use crate::Error;
@@ -79,12 +79,12 @@ impl SqliteStore {
             .map_err(|reason| Error::system(format!("creating {}", file.display()), &reason))?;
         let mut connection = Connection::open(&file)?;
         connection.busy_timeout(options.busy_timeout)?;
-        // Only a new file takes the page size, and only before anything else is asked of it.
+        // Only a new file takes the page size, and only before any other statement.
         connection.pragma_update(None, "page_size", PAGE_BYTES.cast_signed())?;
         migrate::bring_up_to_date(&mut connection, migrate::STEPS, &file)?;
         configure(&connection, options)?;
         Ok(Self {
-            readers: Readers::new(file.clone(), Manner::Beside, options.readers, options.busy_timeout),
+            readers: Readers::new(file.clone(), ReadMode::WithWriter, options.readers, options.busy_timeout),
             access: Access::Write(Writer::start(connection, options.queue, options.batch)?),
             file,
             _lock: Some(lock),
@@ -101,27 +101,27 @@ impl SqliteStore {
     pub fn open_read_only(directory: &Path) -> Result<Self, Error> {
         check_library()?;
         let file = existing(directory)?;
-        let failure = match Self::read_in(Manner::Beside, &file, None) {
+        let failure = match Self::read_in(ReadMode::WithWriter, &file, None) {
             Err(failure) if failure.is_about_writing() => failure,
             opened => return opened,
         };
-        // Who would write keeps out meanwhile.
+        // The lock keeps writers out in the meantime.
         match DirectoryLock::share(directory) {
-            Ok(lock) => Self::read_in(Manner::Alone, &file, lock).map_err(|_| failure),
+            Ok(lock) => Self::read_in(ReadMode::Exclusive, &file, lock).map_err(|_| failure),
             Err(_) => Err(failure),
         }
     }
 
-    fn read_in(manner: Manner, file: &Path, lock: Option<DirectoryLock>) -> Result<Self, Error> {
+    fn read_in(mode: ReadMode, file: &Path, lock: Option<DirectoryLock>) -> Result<Self, Error> {
         let options = SqliteOptions::default();
-        let readers = Readers::new(file.to_owned(), manner, options.readers, options.busy_timeout);
+        let readers = Readers::new(file.to_owned(), mode, options.readers, options.busy_timeout);
         readers.with_connection(|connection| migrate::check_current(connection, migrate::STEPS, file))?;
         Ok(Self { readers, access: Access::Read, file: file.to_owned(), _lock: lock })
     }
 
     /// Whether the store was opened for reading where nothing can be written.
     pub fn is_read_alone(&self) -> bool {
-        self.readers.manner() == Manner::Alone
+        self.readers.mode() == ReadMode::Exclusive
     }
 }
 
@@ -148,7 +148,7 @@ fn configure(connection: &Connection, options: SqliteOptions) -> Result<(), Erro
     keep_statements(connection)
 }
 
-/// Statements are kept, as they were first understood: without the guarantee, they are understood anew for every other
+/// Compiled statements are kept: without the guarantee, they are compiled again for every other
 /// value that might call for another plan. Where one does (decisions since a time), a page takes longer, but not long.
 pub(super) fn keep_statements(connection: &Connection) -> Result<(), Error> {
     connection.set_prepared_statement_cache_capacity(64);

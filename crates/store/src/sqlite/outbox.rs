@@ -67,7 +67,7 @@ pub(super) fn next_due(connection: &Connection) -> Result<Option<Time>, Error> {
     Ok(due.map(Time::from_micros))
 }
 
-/// Whichever attempt reached the receiver, it has the message now.
+/// The receiver has the message now, whichever attempt delivered it.
 pub(super) fn acknowledge(connection: &Connection, receipt: Receipt) -> Result<(), Error> {
     connection.prepare_cached("DELETE FROM outbox WHERE id = ?1")?.execute([receipt.message.0])?;
     Ok(())

@@ -94,7 +94,7 @@ fn unpack_step<'a>(decoder: &mut DCtx<'a>, step: &Step, base: Option<&'a [u8]>) 
             decoder.ref_prefix(base).map_err(damaged)?;
         }
     }
-    // The decoder writes no further than the capacity, whatever a damaged body asks for.
+    // The decoder writes at most the capacity, also for a damaged body.
     let mut content = Vec::with_capacity(step.size);
     decoder.decompress(&mut content, &step.packed.body).map_err(damaged)?;
     Ok(content)

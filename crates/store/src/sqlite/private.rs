@@ -1,5 +1,5 @@
-//! Files and directories for their owner alone: what is watched, what was on it, and the headers sent for it are nobody
-//! else's business. Only what is created here is set; permissions that someone has changed later stay.
+//! Files and directories that only their owner can read: what is watched, its content and the headers sent for it are
+//! private. Sets permissions only on creation; later changes by a user stay.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;

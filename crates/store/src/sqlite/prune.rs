@@ -7,7 +7,7 @@ use super::contents;
 use super::writer::Writer;
 use crate::{Error, Pruned, Retention};
 
-/// Sources whose versions are looked at in one transaction.
+/// Sources whose versions are checked in one transaction.
 const SOURCES_AT_ONCE: i64 = 100;
 /// Rows that one transaction removes from a table that only grows at its end.
 const ROWS_AT_ONCE: i64 = 5_000;
@@ -28,7 +28,7 @@ pub(super) fn prune(writer: &Writer, retention: Retention) -> Result<Pruned, Err
     }
     pruned.changes = rows(writer, CHANGES, retention.changes_before)?;
     pruned.observations = rows(writer, OBSERVATIONS, retention.observations_before)?;
-    pruned.observations += rows(writer, LOOKS, retention.observations_before)?;
+    pruned.observations += rows(writer, UNCHANGED, retention.observations_before)?;
     pruned.decisions = rows(writer, DECISIONS, retention.decisions_before)?;
     pruned.items = rows(writer, ITEMS, retention.items_before)?;
     Ok(pruned)
@@ -46,7 +46,7 @@ struct Aging {
 
 const CHANGES: Aging = Aging { table: "change", key: "cursor", time: "detected", size: "1" };
 const OBSERVATIONS: Aging = Aging { table: "observation", key: "id", time: "at", size: "1" };
-const LOOKS: Aging = Aging { table: "look", key: "id", time: "at", size: "size" };
+const UNCHANGED: Aging = Aging { table: "look", key: "id", time: "at", size: "size" };
 const DECISIONS: Aging = Aging { table: "decision", key: "id", time: "at", size: "max(size, 1)" };
 const ITEMS: Aging = Aging { table: "item", key: "rowid", time: "left_at", size: "1" };
 

@@ -12,12 +12,12 @@ use crate::Error;
 
 /// How the database is shared while it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Manner {
-    /// With a writer, through a file beside the database that tells each what the other does.
-    Beside,
-    /// With nobody who writes: nothing is created and nothing locked, as where nothing can be written. What the writer
+pub(super) enum ReadMode {
+    /// Beside a writer, coordinated through a file beside the database.
+    WithWriter,
+    /// Without a writer: nothing is created and nothing locked, as where nothing can be written. What the writer
     /// left in its log is read from there.
-    Alone,
+    Exclusive,
 }
 
 /// The file access of `SQLite` that takes no locks.
@@ -27,7 +27,7 @@ const WITHOUT_LOCKS: &str = if cfg!(windows) { "win32-none" } else { "unix-none"
 #[derive(Debug)]
 pub(super) struct Readers {
     file: PathBuf,
-    manner: Manner,
+    mode: ReadMode,
     busy_timeout: Duration,
     pool: Mutex<Pool>,
     returned: Condvar,
@@ -40,16 +40,16 @@ struct Pool {
 }
 
 impl Readers {
-    pub(super) fn new(file: PathBuf, manner: Manner, at_most: usize, busy_timeout: Duration) -> Self {
+    pub(super) fn new(file: PathBuf, mode: ReadMode, at_most: usize, busy_timeout: Duration) -> Self {
         let pool = Pool { idle: Vec::new(), unopened: at_most.max(1) };
-        Self { file, manner, busy_timeout, pool: Mutex::new(pool), returned: Condvar::new() }
+        Self { file, mode, busy_timeout, pool: Mutex::new(pool), returned: Condvar::new() }
     }
 
-    pub(super) const fn manner(&self) -> Manner {
-        self.manner
+    pub(super) const fn mode(&self) -> ReadMode {
+        self.mode
     }
 
-    /// Runs `work` on one state of the database: what is written meanwhile stays out of sight.
+    /// Runs `work` on one state of the database: later writes are not visible.
     pub(super) fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T, Error>) -> Result<T, Error> {
         self.with_connection(|connection| {
             let snapshot = connection.unchecked_transaction()?;
@@ -89,11 +89,11 @@ impl Readers {
 
     fn open(&self) -> Result<Connection, Error> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = match self.manner {
-            Manner::Beside => Connection::open_with_flags(&self.file, flags)?,
-            Manner::Alone => {
+        let connection = match self.mode {
+            ReadMode::WithWriter => Connection::open_with_flags(&self.file, flags)?,
+            ReadMode::Exclusive => {
                 let connection = Connection::open_with_flags_and_vfs(&self.file, flags, WITHOUT_LOCKS)?;
-                // What is told through the file beside the database is then kept in memory.
+                // The shared state is then in memory instead of the file beside the database.
                 connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
                 connection.pragma_update(None, "temp_store", "MEMORY")?;
                 connection

@@ -99,7 +99,7 @@ pub(super) fn set_state(connection: &Connection, id: SourceId, state: &SourceSta
     Ok(())
 }
 
-/// What belongs to it goes by the references of the schema; contents are shared, and go if nobody else has them.
+/// The schema's references remove what belongs to it; contents are shared, and go if no other source has them.
 pub(super) fn remove(connection: &Connection, id: SourceId) -> Result<(), Error> {
     let mut contents_of =
         connection.prepare_cached("SELECT DISTINCT content FROM version WHERE source = ?1")?;
@@ -116,7 +116,7 @@ pub(super) fn demand(connection: &Connection, id: SourceId) -> Result<(), Error>
     if finding(connection)?.exists([id.0])? { Ok(()) } else { Err(Error::NoSuchSource(id)) }
 }
 
-/// The statement that says whether a source is there, for whoever asks for many.
+/// The statement that says whether a source exists, for many checks in a row.
 pub(super) fn finding(connection: &Connection) -> Result<CachedStatement<'_>, Error> {
     Ok(connection.prepare_cached("SELECT 1 FROM source INDEXED BY source_by_id WHERE id = ?1")?)
 }

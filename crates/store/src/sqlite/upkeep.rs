@@ -1,4 +1,4 @@
-//! Looking after the database: how large it is, whether it is sound, a copy of it.
+//! Maintenance of the database: how large it is, whether it is sound, a copy of it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ pub(super) fn statistics(connection: &Connection, file: &Path) -> Result<Statist
         changes: number("SELECT count(*) FROM change")?,
         observations: number("SELECT count(*) FROM observation")?
             + number("SELECT coalesce(sum(size), 0) FROM look")?,
-        look_bytes: number("SELECT coalesce(sum(length(looks)), 0) FROM look")?,
+        unchanged_bytes: number("SELECT coalesce(sum(length(looks)), 0) FROM look")?,
         decision_bytes: number("SELECT coalesce(sum(length(entry)), 0) FROM decision")?,
         decisions: number("SELECT coalesce(sum(max(size, 1)), 0) FROM decision")?,
         messages: number("SELECT count(*) FROM outbox")?,
@@ -123,7 +123,7 @@ fn copy(from: &Connection, to: &Path) -> Result<(), Error> {
     let mut copy = Connection::open(to)?;
     {
         let backup = Backup::new(from, &mut copy)?;
-        // All pages in one step: one state of the database, however much is written meanwhile.
+        // All pages in one step: one state of the database, regardless of concurrent writes.
         match backup.step(-1)? {
             StepResult::Done => {}
             _ => return Err(Error::Busy),

@@ -1,5 +1,5 @@
 //! The one thread that writes. Callers queue their work and wait; the thread takes all that is queued, does it in
-//! one transaction, and answers everybody after the commit. So a sync of the disk is shared by all who wait for it.
+//! one transaction, and answers all callers after the commit. So all of them share one sync of the disk.
 //!
 //! Invariant: an answer is sent only after the transaction that holds its work has been committed.
 
@@ -47,7 +47,7 @@ impl Writer {
         T: Send + 'static,
         W: FnMut(&Connection) -> Result<T, Error> + Send + 'static,
     {
-        self.queue(work, Company::Shared)
+        self.queue(work, TransactionMode::Shared)
     }
 
     /// Queues work that must not be inside a transaction.
@@ -56,10 +56,10 @@ impl Writer {
         T: Send + 'static,
         W: FnMut(&Connection) -> Result<T, Error> + Send + 'static,
     {
-        self.queue(work, Company::Alone)
+        self.queue(work, TransactionMode::Exclusive)
     }
 
-    fn queue<T, W>(&self, work: W, company: Company) -> Pending<T>
+    fn queue<T, W>(&self, work: W, mode: TransactionMode) -> Pending<T>
     where
         T: Send + 'static,
         W: FnMut(&Connection) -> Result<T, Error> + Send + 'static,
@@ -67,7 +67,7 @@ impl Writer {
         let (answer, pending) = sync_channel(1);
         if let Some(queue) = &self.queue {
             // When the thread is gone, `answer` goes with the job and the wait below ends with `Closed`.
-            let _ = queue.send(Box::new(Typed { work, result: None, answer, company }));
+            let _ = queue.send(Box::new(Typed { work, result: None, answer, mode }));
         }
         Pending(pending)
     }
@@ -84,13 +84,13 @@ impl Drop for Writer {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Company {
+enum TransactionMode {
     Shared,
-    Alone,
+    Exclusive,
 }
 
 trait Job: Send {
-    fn company(&self) -> Company;
+    fn mode(&self) -> TransactionMode;
     fn run(&mut self, connection: &Connection) -> Result<(), Error>;
     fn answer(self: Box<Self>, outcome: Result<(), Error>);
 }
@@ -99,12 +99,12 @@ struct Typed<T, W> {
     work: W,
     result: Option<T>,
     answer: SyncSender<Result<T, Error>>,
-    company: Company,
+    mode: TransactionMode,
 }
 
 impl<T: Send, W: FnMut(&Connection) -> Result<T, Error> + Send> Job for Typed<T, W> {
-    fn company(&self) -> Company {
-        self.company
+    fn mode(&self) -> TransactionMode {
+        self.mode
     }
 
     fn run(&mut self, connection: &Connection) -> Result<(), Error> {
@@ -114,7 +114,7 @@ impl<T: Send, W: FnMut(&Connection) -> Result<T, Error> + Send> Job for Typed<T,
 
     fn answer(self: Box<Self>, outcome: Result<(), Error>) {
         let Self { result, answer, .. } = *self;
-        // Whoever asked may have stopped waiting.
+        // The caller may have stopped waiting.
         let _ = answer.send(outcome.and_then(|()| result.ok_or(Error::Closed)));
     }
 }
@@ -122,7 +122,7 @@ impl<T: Send, W: FnMut(&Connection) -> Result<T, Error> + Send> Job for Typed<T,
 fn serve(connection: &Connection, queue: &Receiver<Box<dyn Job>>, batch: usize) {
     let mut held_back = None;
     while let Some(first) = held_back.take().or_else(|| queue.recv().ok()) {
-        if first.company() == Company::Alone {
+        if first.mode() == TransactionMode::Exclusive {
             run_alone(connection, first);
             continue;
         }
@@ -130,7 +130,7 @@ fn serve(connection: &Connection, queue: &Receiver<Box<dyn Job>>, batch: usize) 
         while jobs.len() < batch
             && let Ok(job) = queue.try_recv()
         {
-            if job.company() == Company::Alone {
+            if job.mode() == TransactionMode::Exclusive {
                 held_back = Some(job);
                 break;
             }
@@ -147,7 +147,7 @@ fn run_alone(connection: &Connection, mut job: Box<dyn Job>) {
     job.answer(outcome);
 }
 
-/// A job that panics fails like any other: what it wrote is taken back, and the store goes on for everybody else.
+/// A job that panics fails like any other: what it wrote is taken back, and the store goes on for all other jobs.
 /// The job is not used again, and the connection is left as a statement leaves it, so nothing broken can be seen.
 fn run_guarded(job: &mut dyn Job, connection: &Connection) -> Result<(), Error> {
     catch_unwind(AssertUnwindSafe(|| job.run(connection)))
@@ -172,7 +172,7 @@ fn run_batch(connection: &Connection, mut jobs: Vec<Box<dyn Job>>, room: Room) {
     };
     match undone.failure {
         Error::Full if room == Room::AsItIs => {
-            // Much of what is taken may be the log, and its pages may have their place in the database already.
+            // Much of the used space may be the log, and its pages may already be in the database.
             // That may be all it takes, and lets pruning begin on a full disk. If it fails, nothing is worse.
             let _ = connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
             jobs.into_iter().for_each(|job| run_batch(connection, vec![job], Room::Made));
@@ -219,7 +219,7 @@ fn attempt(connection: &Connection, jobs: &mut [Box<dyn Job>]) -> Result<(), Und
     Ok(())
 }
 
-/// Takes back what was not committed, whichever way the function is left.
+/// Rolls back what was not committed, on every exit from the function.
 struct Transaction<'a> {
     connection: &'a Connection,
 }

@@ -9,7 +9,7 @@ use dunlin_store::{
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::given::{self, time};
+use crate::fixtures::{self, time};
 
 const SOURCES: i64 = 3;
 
@@ -74,13 +74,13 @@ struct Watched {
 
 fn capture_of(call: &Call) -> Option<dunlin_store::Capture> {
     let Call::Capture { source, probe, content, items, n_changes } = call else { return None };
-    let mut capture = given::probe(SourceId(*source), *probe);
+    let mut capture = fixtures::probe(SourceId(*source), *probe);
     capture.outcome = Outcome::Changed;
-    capture.version = content.as_deref().map(given::version);
+    capture.version = content.as_deref().map(fixtures::version);
     capture.items =
-        items.as_ref().map(|keys| keys.iter().map(|key| given::item(&key.to_string(), "body")).collect());
-    capture.changes = (0..*n_changes).map(|_| given::change("change", capture.at)).collect();
-    capture.messages = vec![given::message(&format!("{source} {probe}"))];
+        items.as_ref().map(|keys| keys.iter().map(|key| fixtures::item(&key.to_string(), "body")).collect());
+    capture.changes = (0..*n_changes).map(|_| fixtures::change("change", capture.at)).collect();
+    capture.messages = vec![fixtures::message(&format!("{source} {probe}"))];
     Some(capture)
 }
 
@@ -147,7 +147,7 @@ impl Model {
 
     fn compare(&self, store: &SqliteStore) {
         let changes: Vec<(i64, i64)> =
-            given::all_changes(store).iter().map(|change| (change.cursor.0, change.source.0)).collect();
+            fixtures::all_changes(store).iter().map(|change| (change.cursor.0, change.source.0)).collect();
         assert_eq!(changes, self.changes);
         for (source, watched) in &self.sources {
             let source = SourceId(*source);
@@ -188,7 +188,7 @@ proptest! {
         let mut store = Some(SqliteStore::open(directory.path()).unwrap());
         let mut model = Model::default();
         for _ in 0..SOURCES {
-            let id = store.as_ref().unwrap().add_source(given::source("a")).unwrap();
+            let id = store.as_ref().unwrap().add_source(fixtures::source("a")).unwrap();
             model.sources.insert(id.0, Watched::default());
         }
         for call in &calls {
@@ -208,8 +208,8 @@ proptest! {
     fn any_history_of_any_bytes_reads_back(contents in vec(content(), 1..40)) {
         let directory = tempfile::tempdir().unwrap();
         let store = SqliteStore::open(directory.path()).unwrap();
-        let source = store.add_source(given::source("a")).unwrap();
-        let captures = (0..).zip(&contents).map(|(number, content)| given::news(source, number, content));
+        let source = store.add_source(fixtures::source("a")).unwrap();
+        let captures = (0..).zip(&contents).map(|(number, content)| fixtures::news(source, number, content));
         for (recorded, content) in store.record_captures(captures.map(Arc::new).collect()).into_iter().zip(&contents) {
             prop_assert_eq!(&store.content(recorded.unwrap().version.unwrap()).unwrap(), content);
         }

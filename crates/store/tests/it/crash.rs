@@ -13,7 +13,7 @@ use dunlin_store::{
     Capture, Depth, Note, ObservationQuery, Politeness, Repeated, SourceId, SourceQuery, SqliteStore, Store,
 };
 
-use crate::given::{self, Numbers};
+use crate::fixtures::{self, Numbers};
 
 const ROUNDS: u32 = 50;
 const SOURCES: usize = 4;
@@ -32,12 +32,12 @@ fn scope(source: SourceId) -> String {
 fn capture(source: SourceId, number: u64) -> Capture {
     let mut content = Numbers(source.0.cast_unsigned() + 1).bytes(2000);
     content.splice(500..508, number.to_be_bytes());
-    let mut capture = given::news(source, number, &content);
+    let mut capture = fixtures::news(source, number, &content);
     capture.changes = (0..n_changes(number))
-        .map(|index| given::change(&format!("{source} {number} {index}"), capture.at))
+        .map(|index| fixtures::change(&format!("{source} {number} {index}"), capture.at))
         .collect();
-    capture.items = Some((number..number + 3).map(|key| given::item(&key.to_string(), "item")).collect());
-    capture.messages = vec![given::message(&format!("{source} {number}"))];
+    capture.items = Some((number..number + 3).map(|key| fixtures::item(&key.to_string(), "item")).collect());
+    capture.messages = vec![fixtures::message(&format!("{source} {number}"))];
     capture.notes = vec![Note { name: "last".to_owned(), value: number.to_be_bytes().to_vec() }];
     capture.politeness = vec![Politeness { scope: scope(source), state: number.to_be_bytes().to_vec() }];
     capture
@@ -61,7 +61,7 @@ fn writes_until_it_is_killed() {
     let Some(directory) = std::env::var_os(DIRECTORY) else { return };
     let store = SqliteStore::open(Path::new(&directory)).unwrap();
     while store.sources(&SourceQuery::first(100)).unwrap().len() < SOURCES {
-        store.add_source(given::source("a")).unwrap();
+        store.add_source(fixtures::source("a")).unwrap();
     }
     let last = last_numbers(&store);
     std::thread::scope(|threads| {
@@ -73,8 +73,8 @@ fn writes_until_it_is_killed() {
     });
 }
 
-/// Goes on from the last capture that was stored, which it records once more: whoever was killed before the answer
-/// came cannot know, and has to.
+/// Goes on from the last capture that was stored, which it records once more: a process killed before the answer
+/// cannot know whether it was stored, and has to.
 fn write(store: &SqliteStore, source: SourceId, last: Option<u64>) {
     if let Some(last) = last {
         assert_eq!(store.record_capture(capture(source, last)).unwrap().repeated, Repeated::Yes);
@@ -97,14 +97,14 @@ struct Acknowledged {
 }
 
 fn parse(line: &str) -> Option<Acknowledged> {
-    // The test harness may have begun the line with words of its own.
+    // The test harness may have written something at the beginning of the line.
     let (_, fields) = line.strip_suffix('\n')?.split_once("acknowledged ")?;
     let fields: Vec<i64> = fields.split(' ').map(|field| field.parse().unwrap()).collect();
     let [source, number, first, last] = fields.try_into().ok()?;
     Some(Acknowledged { source: SourceId(source), number: number.cast_unsigned(), first, last })
 }
 
-/// Starts the writer, reads that many acknowledgements, kills it, and gives all that it managed to print.
+/// Starts the writer, reads that many acknowledgements, kills it, and returns everything it printed.
 fn run_and_kill(directory: &Path, after: u64) -> Vec<Acknowledged> {
     let mut writer: Child = Command::new(std::env::current_exe().unwrap())
         .args(["crash::writes_until_it_is_killed", "--exact", "--nocapture", "--test-threads=1"])
@@ -130,12 +130,12 @@ fn run_and_kill(directory: &Path, after: u64) -> Vec<Acknowledged> {
     acknowledged
 }
 
-/// All that must hold of a store whose writer was killed, given everything that was ever acknowledged.
+/// Everything that must hold for a store whose writer was killed, given all that was ever acknowledged.
 fn examine(store: &SqliteStore, acknowledged: &[Acknowledged]) {
     let findings = store.check(Depth::Sample(50)).unwrap();
     assert!(findings.is_sound(), "{findings:?}");
 
-    let changes = given::all_changes(store);
+    let changes = fixtures::all_changes(store);
     let cursors = changes.iter().map(|change| change.cursor.0);
     assert!(cursors.eq((1..).take(changes.len())), "cursors have holes");
     let told: BTreeSet<&str> = changes.iter().map(|change| change.found.summary.as_str()).collect();
@@ -169,7 +169,7 @@ fn examine(store: &SqliteStore, acknowledged: &[Acknowledged]) {
         assert!(probes.eq(0..=*last), "observations of {source} are missing or doubled");
     }
 
-    // What was acknowledged is there, under the cursors that were told.
+    // What was acknowledged is there, under the cursors that were returned.
     for one in acknowledged {
         assert!(last[&one.source] >= one.number, "politeness of {} is older than acknowledged", one.source);
         for (index, cursor) in (one.first..=one.last).filter(|cursor| *cursor > 0).enumerate() {

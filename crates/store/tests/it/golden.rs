@@ -6,7 +6,7 @@ use dunlin_store::{
 };
 use rusqlite::Connection;
 
-use crate::given;
+use crate::fixtures;
 
 const GOLDEN: &[&str] =
     &[include_str!("golden/0001.sql"), include_str!("golden/0002.sql"), include_str!("golden/0003.sql")];
@@ -42,7 +42,7 @@ fn every_one_opens_and_reads_as_it_did() {
             .map(|version| String::from_utf8(store.content(version.id).unwrap()).unwrap())
             .collect();
         assert_eq!(contents, [3, 2, 1].map(page));
-        let changes = given::all_changes(&store);
+        let changes = fixtures::all_changes(&store);
         assert_eq!(changes.iter().map(|change| change.cursor.0).collect::<Vec<_>>(), [1, 2, 3, 4]);
         assert_eq!(changes[3].found.summary, "change 3");
         assert_eq!(store.items(SourceId(1), ItemScope::Remembered).unwrap().len(), 2);
@@ -57,7 +57,7 @@ fn every_one_opens_and_reads_as_it_did() {
         let message = crate::contract::outbox::lease(&store, 1000).pop().unwrap();
         assert_eq!((message.key.as_str(), message.cursor.unwrap().0), ("golden", 4));
         // And it takes new captures.
-        let recorded = store.record_capture(given::news(SourceId(1), 50, page(4).as_bytes())).unwrap();
+        let recorded = store.record_capture(fixtures::news(SourceId(1), 50, page(4).as_bytes())).unwrap();
         assert_eq!(recorded.cursors.unwrap().0.0, 5);
     }
 }
@@ -73,30 +73,30 @@ fn page(number: u32) -> String {
 fn what_the_newest_one_was_made_from() {
     let Some(directory) = std::env::var_os("DUNLIN_STORE_GOLDEN_DIRECTORY") else { return };
     let store = SqliteStore::open(std::path::Path::new(&directory)).unwrap();
-    let mut new = given::source("a");
+    let mut new = fixtures::source("a");
     new.tags = vec!["oil".to_owned(), "desk".to_owned()];
     let source = store.add_source(new).unwrap();
-    store.add_source(given::source("b")).unwrap();
+    store.add_source(fixtures::source("b")).unwrap();
     for number in 1..=3 {
-        let mut capture = given::news(source, number, page(number as u32).as_bytes());
+        let mut capture = fixtures::news(source, number, page(number as u32).as_bytes());
         if number == 1 {
-            capture.changes.push(given::change("first sight", capture.at));
+            capture.changes.push(fixtures::change("first sight", capture.at));
         }
         if number == 3 {
-            capture.messages = vec![given::message("golden")];
+            capture.messages = vec![fixtures::message("golden")];
             capture.messages[0].change = Some(0);
         }
-        capture.items = Some(vec![given::item(if number == 1 { "x" } else { "y" }, "item")]);
+        capture.items = Some(vec![fixtures::item(if number == 1 { "x" } else { "y" }, "item")]);
         let etag = format!("\"v{number}\"").into_bytes();
         capture.notes = vec![dunlin_store::Note { name: "etag".to_owned(), value: etag }];
         capture.politeness =
             vec![dunlin_store::Politeness { scope: "a.example".to_owned(), state: vec![1, 2, 3] }];
         store.record_capture(capture).unwrap();
     }
-    store.record_capture(given::probe(source, 4)).unwrap();
+    store.record_capture(fixtures::probe(source, 4)).unwrap();
     store.set_setting("budget", Some("{\"per_second\":1}".to_owned())).unwrap();
     let decision = dunlin_store::NewDecision {
-        at: given::time(3),
+        at: fixtures::time(3),
         source: Some(source),
         reason: "the price was met".into(),
         figures: vec![0, 255],

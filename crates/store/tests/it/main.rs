@@ -2,11 +2,11 @@
 #![cfg(test)]
 
 #[macro_use]
-mod contract; // what every store promises, whatever database is underneath
+mod contract; // what every store promises, with any database
 
 mod against_model; // random calls against a model that fits on a page
 mod crash; // killed at any moment, fifty times
+mod fixtures; // sources and captures to store
 mod full; // no space left, and space again
-mod given; // sources and captures to store
 mod golden; // databases of every earlier schema
 mod sqlite; // the contract on SQLite, and what only SQLite has: locks, damage, reading beside a writer

@@ -13,7 +13,7 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 use crate::contract::Fresh;
-use crate::given::{self, Numbers};
+use crate::fixtures::{self, Numbers};
 
 contract_suite!(on_sqlite);
 
@@ -39,10 +39,10 @@ fn what_was_stored_is_there_after_reopening() {
         let store = SqliteStore::open_with(directory.path(), options).unwrap();
         let source = match store.sources(&SourceQuery::first(1)).unwrap().pop() {
             Some(source) => source.id,
-            None => store.add_source(given::source("a")).unwrap(),
+            None => store.add_source(fixtures::source("a")).unwrap(),
         };
-        store.record_capture(given::news(source, round, format!("content {round}").as_bytes())).unwrap();
-        assert_eq!(given::all_changes(&store).len() as u64, round);
+        store.record_capture(fixtures::news(source, round, format!("content {round}").as_bytes())).unwrap();
+        assert_eq!(fixtures::all_changes(&store).len() as u64, round);
     }
     let mut files: Vec<_> =
         fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -52,20 +52,20 @@ fn what_was_stored_is_there_after_reopening() {
 
 #[cfg(unix)]
 #[test]
-fn nobody_else_on_the_machine_reads_what_is_stored() {
+fn only_the_owner_can_read_the_files() {
     use std::os::unix::fs::PermissionsExt as _;
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     // A directory that was created by hand lets everyone in; the secrets in the store stay secret all the same.
     let open_to_all = tempfile::tempdir().unwrap();
     fs::set_permissions(open_to_all.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let store = SqliteStore::open(open_to_all.path()).unwrap();
-    store.add_source(given::source("a")).unwrap();
+    store.add_source(fixtures::source("a")).unwrap();
     store.back_up(&open_to_all.path().join("backup.db")).unwrap();
     for file in ["dunlin.db", "dunlin.db-wal", "dunlin.db-shm", "dunlin.lock", "backup.db"] {
         assert_eq!(mode(&open_to_all.path().join(file)), 0o600, "{file}");
     }
     drop(store);
-    // Who lets a group read the database goes on doing so.
+    // Permissions that a user gave to a group stay.
     let database = open_to_all.path().join("dunlin.db");
     fs::set_permissions(&database, fs::Permissions::from_mode(0o640)).unwrap();
     drop(SqliteStore::open(open_to_all.path()).unwrap());
@@ -113,18 +113,18 @@ fn others_may_read_beside_the_owner_and_never_write() {
     assert_eq!(nothing, Error::NoStore { directory: directory.path().to_owned() });
 
     let owner = SqliteStore::open(directory.path()).unwrap();
-    let source = owner.add_source(given::source("a")).unwrap();
+    let source = owner.add_source(fixtures::source("a")).unwrap();
     let reader = SqliteStore::open_read_only(directory.path()).unwrap();
-    let recorded = owner.record_capture(given::news(source, 1, b"fresh")).unwrap();
+    let recorded = owner.record_capture(fixtures::news(source, 1, b"fresh")).unwrap();
     assert_eq!(reader.content(recorded.version.unwrap()).unwrap(), b"fresh");
-    let refused = reader.record_capture(given::news(source, 2, b"mine")).unwrap_err();
+    let refused = reader.record_capture(fixtures::news(source, 2, b"mine")).unwrap_err();
     assert_eq!((&refused, refused.fault()), (&Error::ReadOnly, Fault::Ours));
     assert_eq!(reader.compact(), Err(Error::ReadOnly));
     drop(owner);
     // And after the owner has gone.
-    assert_eq!(given::all_changes(&reader).len(), 1);
+    assert_eq!(fixtures::all_changes(&reader).len(), 1);
     drop(reader);
-    assert_eq!(given::all_changes(&SqliteStore::open_read_only(directory.path()).unwrap()).len(), 1);
+    assert_eq!(fixtures::all_changes(&SqliteStore::open_read_only(directory.path()).unwrap()).len(), 1);
 }
 
 #[test]
@@ -132,12 +132,12 @@ fn a_reader_sees_one_state_while_others_write() {
     let directory = tempfile::tempdir().unwrap();
     let options = SqliteOptions { readers: 1, queue: 2, batch: 3, ..SqliteOptions::default() };
     let store = SqliteStore::open_with(directory.path(), options).unwrap();
-    let source = store.add_source(given::source("a")).unwrap();
+    let source = store.add_source(fixtures::source("a")).unwrap();
     std::thread::scope(|scope| {
         // Each capture has two changes: an odd count would be half a capture.
         let writer = Arc::new(scope.spawn(|| {
             let captures = (0..300).map(|number| {
-                let mut capture = given::news(source, number, &number.to_be_bytes());
+                let mut capture = fixtures::news(source, number, &number.to_be_bytes());
                 capture.changes.push(capture.changes[0].clone());
                 capture
             });
@@ -148,9 +148,9 @@ fn a_reader_sees_one_state_while_others_write() {
             scope.spawn(move || {
                 let mut seen = 0;
                 while seen < 600 {
-                    // Before the look: what is not there once the writer has ended will never be.
+                    // Before the check: what is missing once the writer has ended stays missing.
                     let is_over = writer.is_finished();
-                    let changes = given::all_changes(store).len();
+                    let changes = fixtures::all_changes(store).len();
                     assert!(changes >= seen && changes.is_multiple_of(2), "{changes} after {seen}");
                     assert!(!is_over || changes == 600, "{changes} when all is written");
                     seen = changes;
@@ -197,9 +197,9 @@ fn a_directory_that_cannot_be_is_the_environments_fault() {
 fn damage_is_found_and_named_and_does_not_spread() {
     let directory = tempfile::tempdir().unwrap();
     let store = SqliteStore::open(directory.path()).unwrap();
-    let source = store.add_source(given::source("a")).unwrap();
+    let source = store.add_source(fixtures::source("a")).unwrap();
     let content = Numbers(3).bytes(3000);
-    let bad = store.record_capture(given::news(source, 1, &content)).unwrap().version.unwrap();
+    let bad = store.record_capture(fixtures::news(source, 1, &content)).unwrap().version.unwrap();
     drop(store);
     let flip = "UPDATE content SET body = CAST(x'a5' || substr(body, 2) AS BLOB)";
     assert_eq!(database(directory.path()).execute(flip, []).unwrap(), 1);
@@ -211,7 +211,7 @@ fn damage_is_found_and_named_and_does_not_spread() {
     assert!(store.check(Depth::Structure).unwrap().is_sound());
     assert_eq!(store.check(Depth::Everything).unwrap().problems.len(), 1);
     // The next version is not built on the bad one.
-    let good = store.record_capture(given::news(source, 2, &content[1..])).unwrap().version.unwrap();
+    let good = store.record_capture(fixtures::news(source, 2, &content[1..])).unwrap().version.unwrap();
     assert_eq!(store.content(good).unwrap(), content[1..]);
 }
 
@@ -219,8 +219,8 @@ fn damage_is_found_and_named_and_does_not_spread() {
 fn a_dangling_reference_is_found() {
     let directory = tempfile::tempdir().unwrap();
     let store = SqliteStore::open(directory.path()).unwrap();
-    let source = store.add_source(given::source("a")).unwrap();
-    store.record_capture(given::news(source, 1, b"x")).unwrap();
+    let source = store.add_source(fixtures::source("a")).unwrap();
+    store.record_capture(fixtures::news(source, 1, b"x")).unwrap();
     drop(store);
     let database = database(directory.path());
     database.pragma_update(None, "foreign_keys", false).unwrap();
@@ -235,24 +235,24 @@ fn a_dangling_reference_is_found() {
 fn a_backup_is_a_store() {
     let directory = tempfile::tempdir().unwrap();
     let store = SqliteStore::open(directory.path()).unwrap();
-    let source = store.add_source(given::source("a")).unwrap();
+    let source = store.add_source(fixtures::source("a")).unwrap();
     let content = Numbers(5).bytes(3000);
-    let version = store.record_capture(given::news(source, 1, &content)).unwrap().version.unwrap();
+    let version = store.record_capture(fixtures::news(source, 1, &content)).unwrap().version.unwrap();
 
     let elsewhere = tempfile::tempdir().unwrap();
     let file = elsewhere.path().join("dunlin.db");
     fs::write(elsewhere.path().join("dunlin.db.partial"), "left by a backup that was killed").unwrap();
     store.back_up(&file).unwrap();
     assert!(matches!(store.back_up(&file), Err(Error::BadValue { what: "backup", .. })), "never overwrites");
-    store.record_capture(given::news(source, 2, b"after the backup")).unwrap();
+    store.record_capture(fixtures::news(source, 2, b"after the backup")).unwrap();
     assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 1, "one file, nothing beside it");
 
     let copy = SqliteStore::open(elsewhere.path()).unwrap();
-    assert_eq!(given::all_changes(&copy).len(), 1);
+    assert_eq!(fixtures::all_changes(&copy).len(), 1);
     assert_eq!(copy.content(version).unwrap(), content);
     assert!(copy.check(Depth::Everything).unwrap().is_sound());
     // It goes on by itself from where it was taken.
-    let next = copy.record_capture(given::news(SourceId(source.0), 3, b"another life")).unwrap();
+    let next = copy.record_capture(fixtures::news(SourceId(source.0), 3, b"another life")).unwrap();
     assert_eq!(next.cursors.unwrap().0.0, 2);
     let nowhere = elsewhere.path().join("no").join("such").join("place.db");
     assert_eq!(store.back_up(&nowhere).unwrap_err().fault(), Fault::Ours);
@@ -263,8 +263,8 @@ fn a_backup_is_a_store() {
 fn killed() -> TempDir {
     let (alive, left) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let store = SqliteStore::open(alive.path()).unwrap();
-    let source = store.add_source(given::source("a")).unwrap();
-    store.record_capture(given::news(source, 1, b"content")).unwrap();
+    let source = store.add_source(fixtures::source("a")).unwrap();
+    store.record_capture(fixtures::news(source, 1, b"content")).unwrap();
     for name in ["dunlin.db", "dunlin.db-wal", "dunlin.lock"] {
         fs::copy(alive.path().join(name), left.path().join(name)).unwrap();
     }
@@ -276,18 +276,18 @@ fn killed() -> TempDir {
 #[test]
 fn where_nothing_can_be_written_all_can_still_be_read() {
     let directory = killed();
-    // What readers and writers share cannot be created, as on a full or read-only disk, whoever runs this.
+    // What readers and writers share cannot be created, as on a full or read-only disk, also for root.
     std::os::unix::fs::symlink("nowhere", directory.path().join("dunlin.db-shm")).unwrap();
     let store = SqliteStore::open_read_only(directory.path()).unwrap();
     assert!(store.is_read_alone());
-    assert_eq!(given::all_changes(&store).len(), 1, "the log is read too");
+    assert_eq!(fixtures::all_changes(&store).len(), 1, "the log is read too");
     assert!(store.check(Depth::Everything).unwrap().is_sound());
-    assert_eq!(store.add_source(given::source("b")), Err(Error::ReadOnly));
-    // Nobody writes while it is read without locks.
+    assert_eq!(store.add_source(fixtures::source("b")), Err(Error::ReadOnly));
+    // No writer may start while it is read without locks.
     assert!(matches!(SqliteStore::open(directory.path()), Err(Error::InUse { .. })));
     drop(store);
 
-    // Nor is it read without locks while somebody could write.
+    // It is not read without locks while a writer could run.
     let held = fs::File::open(directory.path().join("dunlin.lock")).unwrap();
     held.lock().unwrap();
     assert!(matches!(SqliteStore::open_read_only(directory.path()), Err(Error::System { .. })));

@@ -1,4 +1,4 @@
-//! Who gets room when, without any network.
+//! Which body gets room when, without a network.
 
 use super::*;
 
@@ -9,7 +9,7 @@ fn later() -> Instant {
     Instant::now() + LONG
 }
 
-/// Whether a share gets so much more at once.
+/// Whether a share gets that many bytes at once.
 fn gets(share: &Share, bytes: u64) -> bool {
     share.ask(bytes).unwrap()
 }
@@ -30,22 +30,22 @@ async fn room_is_held_until_it_is_given_back_and_never_more_than_there_is() {
 }
 
 #[tokio::test]
-async fn what_becomes_free_goes_to_who_holds_least() {
+async fn free_room_goes_to_the_body_that_holds_least() {
     let room = Room::new(100, 20, LONG);
     let [large, middle, small, other] = [40, 20, 5, 15].map(|bytes| {
         let share = room.share();
         assert!(gets(&share, bytes));
         share
     });
-    // The first who waits is let into what is kept; then that is in use.
+    // The first one that waits gets the reserved part; then that is in use.
     assert!(gets(&large, 20));
     assert!(!gets(&middle, 15) && !gets(&small, 15));
     assert_eq!(room.held(), 100);
     drop(other);
-    // 85 are held: within what is kept, so nobody but the large one gets any.
+    // 85 are held: only the reserved part is free, so only the large one gets any.
     assert_eq!(room.held(), 85);
     drop(large);
-    // 25 are held: all who wait are served.
+    // 25 are held: all that wait are served.
     assert_eq!(room.held(), 25 + 30);
     assert_eq!(small.grow(1, later()).await, Ok(()));
     drop(middle);
@@ -53,7 +53,7 @@ async fn what_becomes_free_goes_to_who_holds_least() {
 }
 
 #[tokio::test]
-async fn of_two_who_wait_the_small_one_is_served_first() {
+async fn of_two_that_wait_the_small_one_is_served_first() {
     let room = Room::new(100, 20, LONG);
     let [busy, large, small] = [50, 20, 5].map(|bytes| {
         let share = room.share();
@@ -68,17 +68,17 @@ async fn of_two_who_wait_the_small_one_is_served_first() {
     drop((large, small));
 }
 
-/// The body has arrived and takes so much.
+/// The body has arrived and takes that many bytes.
 fn busy_shrinks(room: &Arc<Room>, mut share: Share, bytes: u64) {
     let before = room.held();
     share.arrive(bytes);
     assert!(room.held() <= before);
-    // Somebody reads it for the rest of the test.
+    // It is still being read for the rest of the test.
     std::mem::forget(share);
 }
 
 #[tokio::test]
-async fn who_waits_in_vain_is_told_so_and_waits_no_more() {
+async fn a_wait_that_times_out_fails_and_ends() {
     let room = Room::new(100, 20, LONG);
     let (mut read, waits) = (room.share(), room.share());
     assert!(gets(&read, 80) && gets(&read, 20));
@@ -111,7 +111,7 @@ async fn after_a_while_the_body_that_costs_most_is_ended_and_only_that() {
 }
 
 #[tokio::test]
-async fn what_counts_is_bytes_times_seconds() {
+async fn the_cost_is_bytes_times_seconds() {
     let room = Room::new(1_000, 10, SHORT);
     let (old, young) = (room.share(), room.share());
     assert!(gets(&old, 10));
@@ -128,7 +128,7 @@ async fn what_counts_is_bytes_times_seconds() {
     assert!(!books.under_way[&young.id].is_ended, "one at a time");
 }
 
-/// Whatever bodies do, all of them come to an end, and the bound is kept.
+/// All bodies come to an end in any order, within the bound.
 #[tokio::test]
 async fn bodies_that_grow_together_all_come_to_their_end() {
     for seed in 0..20_u64 {

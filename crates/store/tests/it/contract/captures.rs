@@ -9,11 +9,11 @@ use dunlin_store::{
 };
 
 use super::Fresh;
-use crate::given::{self, time};
+use crate::fixtures::{self, time};
 
 pub(crate) fn a_capture_is_stored_whole(fresh: Fresh<'_>) {
     let store = fresh();
-    let source = store.add_source(given::source("a")).unwrap();
+    let source = store.add_source(fixtures::source("a")).unwrap();
     let found = NewChange {
         kind: "added".to_owned(),
         item: Some("guid-1".to_owned()),
@@ -22,10 +22,10 @@ pub(crate) fn a_capture_is_stored_whole(fresh: Fresh<'_>) {
         happened_after: Some(time(3)),
         happened_before: time(9),
     };
-    let mut capture = given::news(source, 10, b"content");
-    capture.changes = vec![found.clone(), given::change("second", time(10))];
-    capture.items = Some(vec![given::item("guid-1", "post")]);
-    capture.messages = vec![given::message("m")];
+    let mut capture = fixtures::news(source, 10, b"content");
+    capture.changes = vec![found.clone(), fixtures::change("second", time(10))];
+    capture.items = Some(vec![fixtures::item("guid-1", "post")]);
+    capture.messages = vec![fixtures::message("m")];
     capture.messages[0].change = Some(1);
     capture.notes = vec![Note { name: "etag".to_owned(), value: b"\"abc\"".to_vec() }];
     capture.politeness = vec![Politeness { scope: "a.example".to_owned(), state: vec![1, 2] }];
@@ -41,7 +41,7 @@ pub(crate) fn a_capture_is_stored_whole(fresh: Fresh<'_>) {
         (version.clone(), "text/plain")
     );
     assert_eq!(store.content(version.id).unwrap(), b"content");
-    let changes = given::all_changes(store.as_ref());
+    let changes = fixtures::all_changes(store.as_ref());
     assert_eq!(changes[0].found, found);
     assert_eq!(
         (changes[0].source, changes[0].version, changes[0].detected),
@@ -58,42 +58,42 @@ pub(crate) fn a_capture_is_stored_whole(fresh: Fresh<'_>) {
 
 pub(crate) fn a_capture_recorded_again_counts_once(fresh: Fresh<'_>) {
     let store = fresh();
-    let source = store.add_source(given::source("a")).unwrap();
-    let other = store.add_source(given::source("b")).unwrap();
-    let mut capture = given::news(source, 1, b"one");
-    capture.messages = vec![given::message("m")];
+    let source = store.add_source(fixtures::source("a")).unwrap();
+    let other = store.add_source(fixtures::source("b")).unwrap();
+    let mut capture = fixtures::news(source, 1, b"one");
+    capture.messages = vec![fixtures::message("m")];
     let first = store.record_capture(capture.clone()).unwrap();
-    store.record_capture(given::news(source, 2, b"two")).unwrap();
+    store.record_capture(fixtures::news(source, 2, b"two")).unwrap();
     let message = super::outbox::lease(store.as_ref(), 10).pop().unwrap();
     store.acknowledge_message(message.receipt).unwrap();
 
     let again = store.record_capture(capture.clone()).unwrap();
     assert_eq!((again.version, again.cursors, again.repeated), (first.version, first.cursors, Repeated::Yes));
     assert_eq!(store.newest_version(source).unwrap().unwrap().id.0, first.version.unwrap().0 + 1);
-    assert_eq!(given::all_changes(store.as_ref()).len(), 2);
+    assert_eq!(fixtures::all_changes(store.as_ref()).len(), 2);
     // Delivered and acknowledged: it must not wake up again.
     assert_eq!(store.next_message_due().unwrap(), None);
     // Twice in one call, and the same number for another source.
-    let mut elsewhere = given::news(other, 1, b"one");
+    let mut elsewhere = fixtures::news(other, 1, b"one");
     elsewhere.probe = ProbeId(u64::MAX);
     let elsewhere = Arc::new(elsewhere);
     let both = store.record_captures(vec![Arc::clone(&elsewhere), elsewhere]);
     let repeated: Vec<Repeated> = both.into_iter().map(|recorded| recorded.unwrap().repeated).collect();
     assert_eq!(repeated, [Repeated::No, Repeated::Yes]);
-    assert_eq!(store.record_capture(given::news(other, 1, b"one")).unwrap().repeated, Repeated::No);
+    assert_eq!(store.record_capture(fixtures::news(other, 1, b"one")).unwrap().repeated, Repeated::No);
 }
 
 pub(crate) fn a_capture_that_fails_leaves_nothing(fresh: Fresh<'_>) {
     let store = fresh();
-    let source = store.add_source(given::source("a")).unwrap();
+    let source = store.add_source(fixtures::source("a")).unwrap();
     let missing = SourceId(77);
-    assert_eq!(store.record_capture(given::news(missing, 1, b"x")), Err(Error::NoSuchSource(missing)));
-    let mut dangling = given::news(source, 1, b"x");
-    dangling.messages = vec![given::message("m")];
+    assert_eq!(store.record_capture(fixtures::news(missing, 1, b"x")), Err(Error::NoSuchSource(missing)));
+    let mut dangling = fixtures::news(source, 1, b"x");
+    dangling.messages = vec![fixtures::message("m")];
     dangling.messages[0].change = Some(1);
     assert!(matches!(store.record_capture(dangling), Err(Error::BadValue { what: "message", .. })));
-    let mut huge = given::news(source, 1, b"");
-    huge.version = Some(given::version(&vec![0; dunlin_store::MAX_CONTENT_BYTES + 1]));
+    let mut huge = fixtures::news(source, 1, b"");
+    huge.version = Some(fixtures::version(&vec![0; dunlin_store::MAX_CONTENT_BYTES + 1]));
     assert!(matches!(store.record_capture(huge), Err(Error::BadValue { what: "content", .. })));
 
     let statistics = store.statistics().unwrap();
@@ -103,15 +103,16 @@ pub(crate) fn a_capture_that_fails_leaves_nothing(fresh: Fresh<'_>) {
 
 pub(crate) fn cursors_have_no_holes_even_after_failures(fresh: Fresh<'_>) {
     let store = fresh();
-    let source = store.add_source(given::source("a")).unwrap();
+    let source = store.add_source(fixtures::source("a")).unwrap();
     let captures = (1..=40).map(|number| {
         // Every third is refused, in the middle of the transaction that it shares with the others.
         let source = if number % 3 == 0 { SourceId(99) } else { source };
-        given::news(source, number, format!("content {number}").as_bytes())
+        fixtures::news(source, number, format!("content {number}").as_bytes())
     });
     let outcomes = store.record_captures(captures.map(Arc::new).collect());
     assert_eq!(outcomes.iter().filter(|outcome| outcome.is_err()).count(), 13);
-    let cursors: Vec<i64> = given::all_changes(store.as_ref()).iter().map(|change| change.cursor.0).collect();
+    let cursors: Vec<i64> =
+        fixtures::all_changes(store.as_ref()).iter().map(|change| change.cursor.0).collect();
     assert_eq!(cursors, (1..=27).collect::<Vec<i64>>());
     let in_order: Vec<Cursor> =
         outcomes.into_iter().flatten().filter_map(|recorded| Some(recorded.cursors?.0)).collect();
@@ -122,25 +123,25 @@ pub(crate) fn cursors_are_never_given_twice(fresh: Fresh<'_>) {
     let store = fresh();
     let none = CursorRange { oldest: Cursor(1), newest: Cursor(0) };
     assert_eq!(store.cursor_range().unwrap(), none);
-    let source = store.add_source(given::source("a")).unwrap();
+    let source = store.add_source(fixtures::source("a")).unwrap();
     for number in 1..=3 {
-        store.record_capture(given::news(source, number, &[number as u8])).unwrap();
+        store.record_capture(fixtures::news(source, number, &[number as u8])).unwrap();
     }
     assert_eq!(store.cursor_range().unwrap(), CursorRange { oldest: Cursor(1), newest: Cursor(3) });
     let all = Retention { changes_before: Some(time(100)), ..Retention::default() };
     assert_eq!(store.prune(all).unwrap().changes, 3);
     assert_eq!(store.cursor_range().unwrap(), CursorRange { oldest: Cursor(4), newest: Cursor(3) });
-    let next = store.record_capture(given::news(source, 4, b"4")).unwrap();
+    let next = store.record_capture(fixtures::news(source, 4, b"4")).unwrap();
     assert_eq!(next.cursors, Some((Cursor(4), Cursor(4))));
 }
 
 pub(crate) fn changes_are_read_from_a_cursor_on(fresh: Fresh<'_>) {
     let store = fresh();
-    let a = store.add_source(given::source("a")).unwrap();
-    let b = store.add_source(given::source("b")).unwrap();
+    let a = store.add_source(fixtures::source("a")).unwrap();
+    let b = store.add_source(fixtures::source("b")).unwrap();
     for number in 1..=6 {
         let source = if number % 2 == 0 { b } else { a };
-        store.record_capture(given::news(source, number, &[number as u8])).unwrap();
+        store.record_capture(fixtures::news(source, number, &[number as u8])).unwrap();
     }
     let read = |after, source, limit| -> Vec<i64> {
         let query = ChangeQuery { after: Cursor(after), source, limit };
@@ -155,10 +156,10 @@ pub(crate) fn changes_are_read_from_a_cursor_on(fresh: Fresh<'_>) {
 
 pub(crate) fn items_keep_their_order_and_first_sight(fresh: Fresh<'_>) {
     let store = fresh();
-    let source = store.add_source(given::source("a")).unwrap();
+    let source = store.add_source(fixtures::source("a")).unwrap();
     let record = |number, items: &[(&str, &str)]| {
-        let mut capture = given::probe(source, number);
-        capture.items = Some(items.iter().map(|(key, body)| given::item(key, body)).collect());
+        let mut capture = fixtures::probe(source, number);
+        capture.items = Some(items.iter().map(|(key, body)| fixtures::item(key, body)).collect());
         store.record_capture(capture).unwrap();
     };
     let read = |scope| -> Vec<(String, i64, Option<i64>)> {
@@ -176,7 +177,7 @@ pub(crate) fn items_keep_their_order_and_first_sight(fresh: Fresh<'_>) {
     let left = |key: &str, first, at| (key.to_owned(), first, Some(at));
     assert_eq!(read(ItemScope::Remembered)[3..], [left("b", 1, 3), left("c", 1, 3)]);
     // A capture without items leaves them; one that comes back is not new.
-    store.record_capture(given::probe(source, 4)).unwrap();
+    store.record_capture(fixtures::probe(source, 4)).unwrap();
     record(5, &[("b", "1")]);
     assert_eq!(read(ItemScope::Present), [there("b", 1)]);
     record(6, &[]);
@@ -186,15 +187,15 @@ pub(crate) fn items_keep_their_order_and_first_sight(fresh: Fresh<'_>) {
 
 pub(crate) fn observations_say_how_it_went(fresh: Fresh<'_>) {
     let store = fresh();
-    let a = store.add_source(given::source("a")).unwrap();
-    let b = store.add_source(given::source("b")).unwrap();
-    let mut failed = given::probe(a, 1);
+    let a = store.add_source(fixtures::source("a")).unwrap();
+    let b = store.add_source(fixtures::source("b")).unwrap();
+    let mut failed = fixtures::probe(a, 1);
     failed.outcome = Outcome::Failed { fault: Fault::Remote, reason: "connection refused".to_owned() };
-    let mut read = given::news(b, 2, b"x");
+    let mut read = fixtures::news(b, 2, b"x");
     read.evidence = vec![time(-50), time(1)];
     store.record_capture(failed.clone()).unwrap();
     store.record_capture(read.clone()).unwrap();
-    store.record_capture(given::probe(a, 3)).unwrap();
+    store.record_capture(fixtures::probe(a, 3)).unwrap();
 
     let query = |source, after| ObservationQuery { source, after, limit: 2 };
     let all = store.observations(&query(None, None)).unwrap();
@@ -206,17 +207,17 @@ pub(crate) fn observations_say_how_it_went(fresh: Fresh<'_>) {
     assert_eq!(of_a.iter().map(|seen| seen.probe.0).collect::<Vec<_>>(), [1, 3]);
 }
 
-pub(crate) fn looks_that_brought_nothing_are_observations_too(fresh: Fresh<'_>) {
-    const LOOKS: u64 = 700;
+pub(crate) fn unchanged_probes_are_observations_too(fresh: Fresh<'_>) {
+    const PROBES: u64 = 700;
     let store = fresh();
-    let a = store.add_source(given::source("a")).unwrap();
-    let b = store.add_source(given::source("b")).unwrap();
-    // A change now and then, a source that is not there, and many looks between them.
-    let captures: Vec<_> = (0..LOOKS)
+    let a = store.add_source(fixtures::source("a")).unwrap();
+    let b = store.add_source(fixtures::source("b")).unwrap();
+    // A change now and then, a missing source, and many unchanged probes between them.
+    let captures: Vec<_> = (0..PROBES)
         .map(|number| match number % 300 {
-            100 => given::news(a, number, &number.to_le_bytes()),
-            200 => given::probe(SourceId(99), number),
-            _ => given::probe(if number % 2 == 0 { a } else { b }, number),
+            100 => fixtures::news(a, number, &number.to_le_bytes()),
+            200 => fixtures::probe(SourceId(99), number),
+            _ => fixtures::probe(if number % 2 == 0 { a } else { b }, number),
         })
         .collect();
     let is_there = |number: &u64| number % 300 != 200;
@@ -233,11 +234,12 @@ pub(crate) fn looks_that_brought_nothing_are_observations_too(fresh: Fresh<'_>) 
             found.extend(page.into_iter().map(|seen| (seen.id, seen.probe.0)));
         }
     };
-    let numbers: Vec<u64> = (0..LOOKS).filter(is_there).collect();
+    let numbers: Vec<u64> = (0..PROBES).filter(is_there).collect();
     let all = read(None);
     assert_eq!(all.iter().map(|(_, number)| *number).collect::<Vec<_>>(), numbers);
-    let told: Vec<ObservationId> = recorded.into_iter().flatten().map(|look| look.observation).collect();
-    assert_eq!(all.iter().map(|(id, _)| *id).collect::<Vec<_>>(), told);
+    let stored: Vec<ObservationId> =
+        recorded.into_iter().flatten().map(|recorded| recorded.observation).collect();
+    assert_eq!(all.iter().map(|(id, _)| *id).collect::<Vec<_>>(), stored);
     assert_eq!(store.statistics().unwrap().observations, numbers.len() as u64);
     let odd: Vec<u64> = numbers.iter().copied().filter(|number| number % 2 == 1).collect();
     assert_eq!(read(Some(b)).into_iter().map(|(_, number)| number).collect::<Vec<_>>(), odd);
@@ -247,18 +249,18 @@ pub(crate) fn looks_that_brought_nothing_are_observations_too(fresh: Fresh<'_>) 
     let old = Retention { observations_before: Some(time(1_000)), ..Retention::default() };
     assert_eq!(store.prune(old).unwrap().observations, numbers.len() as u64);
     assert_eq!(read(None), []);
-    // Numbers are not given again.
-    let next = store.record_capture(given::probe(a, 2_000)).unwrap();
-    assert!(next.observation > told[told.len() - 1]);
+    // Numbers are not used again.
+    let next = store.record_capture(fixtures::probe(a, 2_000)).unwrap();
+    assert!(next.observation > stored[stored.len() - 1]);
 }
 
-pub(crate) fn a_look_recorded_again_counts_once(fresh: Fresh<'_>) {
+pub(crate) fn an_unchanged_probe_recorded_again_counts_once(fresh: Fresh<'_>) {
     let store = fresh();
-    let a = store.add_source(given::source("a")).unwrap();
-    let b = store.add_source(given::source("b")).unwrap();
-    let first = store.record_capture(given::probe(a, 1)).unwrap();
+    let a = store.add_source(fixtures::source("a")).unwrap();
+    let b = store.add_source(fixtures::source("b")).unwrap();
+    let first = store.record_capture(fixtures::probe(a, 1)).unwrap();
     let both = store.record_captures(
-        [(a, 1), (b, 1), (b, 1)].map(|(source, number)| Arc::new(given::probe(source, number))).into(),
+        [(a, 1), (b, 1), (b, 1)].map(|(source, number)| Arc::new(fixtures::probe(source, number))).into(),
     );
     let both: Vec<_> = both.into_iter().map(Result::unwrap).collect();
     assert_eq!((first.repeated, both[0].repeated), (Repeated::No, Repeated::Yes));
@@ -271,7 +273,7 @@ pub(crate) fn many_threads_lose_nothing_and_double_nothing(fresh: Fresh<'_>) {
     const THREADS: u64 = 8;
     const EACH: u64 = 50;
     let store = fresh();
-    let source = store.add_source(given::source("a")).unwrap();
+    let source = store.add_source(fixtures::source("a")).unwrap();
     std::thread::scope(|scope| {
         for thread in 0..THREADS {
             let store = store.as_ref();
@@ -279,7 +281,7 @@ pub(crate) fn many_threads_lose_nothing_and_double_nothing(fresh: Fresh<'_>) {
                 for index in 0..EACH {
                     let number = thread * EACH + index;
                     let recorded = store
-                        .record_capture(given::news(source, number, format!("{number}").as_bytes()))
+                        .record_capture(fixtures::news(source, number, format!("{number}").as_bytes()))
                         .unwrap();
                     // What has been answered can be read, by anyone, at once.
                     let (first, _) = recorded.cursors.unwrap();
@@ -290,7 +292,7 @@ pub(crate) fn many_threads_lose_nothing_and_double_nothing(fresh: Fresh<'_>) {
             });
         }
     });
-    let changes = given::all_changes(store.as_ref());
+    let changes = fixtures::all_changes(store.as_ref());
     let total = (THREADS * EACH).cast_signed();
     assert_eq!(
         changes.iter().map(|change| change.cursor.0).collect::<Vec<_>>(),

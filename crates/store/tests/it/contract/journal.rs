@@ -3,12 +3,12 @@
 use dunlin_store::{DecisionQuery, NewDecision, Note, Order, Politeness, Retention, SourceId};
 
 use super::Fresh;
-use crate::given::{self, time};
+use crate::fixtures::{self, time};
 
 pub(crate) fn decisions_are_read_by_source_and_time(fresh: Fresh<'_>) {
     let store = fresh();
-    let a = store.add_source(given::source("a")).unwrap();
-    let b = store.add_source(given::source("b")).unwrap();
+    let a = store.add_source(fixtures::source("a")).unwrap();
+    let b = store.add_source(fixtures::source("b")).unwrap();
     let decision = |second, source| NewDecision {
         at: time(second),
         source,
@@ -35,21 +35,21 @@ pub(crate) fn decisions_are_read_by_source_and_time(fresh: Fresh<'_>) {
     };
     assert_eq!((prune(3), prune(4)), (0, 3));
     assert_eq!(read(all), written[3..]);
-    // A replay still needs to know whom it was about.
+    // A replay still needs to know which source it was about.
     store.remove_source(a).unwrap();
     assert_eq!(read(all), written[3..]);
 }
 
 pub(crate) fn decisions_are_listed_from_either_end(fresh: Fresh<'_>) {
     let store = fresh();
-    let a = store.add_source(given::source("a")).unwrap();
+    let a = store.add_source(fixtures::source("a")).unwrap();
     let decision = |number: i64| NewDecision {
         at: time(number),
         source: (number % 3 == 0).then_some(a),
         reason: number.to_string().into(),
         figures: vec![7; 400],
     };
-    // More than fit together in whatever a store keeps them in, and a few alone.
+    // More than fit into one row of any store, and a few single ones.
     store.append_decisions(&(0..1000).map(decision).collect::<Vec<_>>()).unwrap();
     store.append_decisions(&[]).unwrap();
     (1000..1003).for_each(|number| store.append_decisions(&[decision(number)]).unwrap());
@@ -75,10 +75,10 @@ pub(crate) fn decisions_are_listed_from_either_end(fresh: Fresh<'_>) {
 
 pub(crate) fn politeness_is_remembered_by_scope(fresh: Fresh<'_>) {
     let store = fresh();
-    let source = store.add_source(given::source("a")).unwrap();
+    let source = store.add_source(fixtures::source("a")).unwrap();
     let about = |scope: &str, state: &[u8]| Politeness { scope: scope.to_owned(), state: state.to_vec() };
     store.remember_politeness(vec![about("b", b"1"), about("a", b"1"), about("c", b"1")]).unwrap();
-    let mut capture = given::probe(source, 1);
+    let mut capture = fixtures::probe(source, 1);
     capture.politeness = vec![about("b", b"2")];
     store.record_capture(capture).unwrap();
     store.remember_politeness(vec![about("c", b"")]).unwrap();
@@ -103,16 +103,16 @@ pub(crate) fn settings_and_notes_are_replaced(fresh: Fresh<'_>) {
     store.set_setting("budget", None).unwrap();
     assert_eq!(store.setting("budget").unwrap(), None);
 
-    let source = store.add_source(given::source("a")).unwrap();
+    let source = store.add_source(fixtures::source("a")).unwrap();
     let note = |name: &str, value: &[u8]| Note { name: name.to_owned(), value: value.to_vec() };
     for (number, notes) in [(1, vec![note("etag", b"1"), note("noise", b"x")]), (2, vec![note("etag", b"2")])]
     {
-        let mut capture = given::probe(source, number);
+        let mut capture = fixtures::probe(source, number);
         capture.notes = notes;
         store.record_capture(capture).unwrap();
     }
     assert_eq!(store.notes(source).unwrap(), [note("etag", b"2"), note("noise", b"x")]);
-    // Also without a capture; a source that is gone keeps nobody else's from being remembered.
+    // Also without a capture; a missing source does not keep the notes of others from being stored.
     let gone = (SourceId(99), note("etag", b"3"));
     store.remember_notes(vec![gone, (source, note("noise", b"y")), (source, note("new", b""))]).unwrap();
     let expected = [note("etag", b"2"), note("new", b""), note("noise", b"y")];

@@ -5,7 +5,7 @@ use std::time::Duration;
 use dunlin_store::{Lease, Message, Store};
 
 use super::Fresh;
-use crate::given::{self, time};
+use crate::fixtures::{self, time};
 
 /// Takes everything due at that second, for a minute.
 pub(crate) fn lease(store: &dyn Store, second: i64) -> Vec<Message> {
@@ -19,7 +19,7 @@ fn keys(messages: &[Message]) -> Vec<&str> {
 
 pub(crate) fn a_message_is_delivered_until_acknowledged(fresh: Fresh<'_>) {
     let store = fresh();
-    store.queue_messages(time(0), vec![given::message("a"), given::message("b")]).unwrap();
+    store.queue_messages(time(0), vec![fixtures::message("a"), fixtures::message("b")]).unwrap();
     let first = lease(store.as_ref(), 0);
     assert_eq!(keys(&first), ["a", "b"]);
     assert_eq!(
@@ -40,9 +40,9 @@ pub(crate) fn a_message_is_delivered_until_acknowledged(fresh: Fresh<'_>) {
 
 pub(crate) fn a_lease_keeps_others_out_until_it_ends(fresh: Fresh<'_>) {
     let store = fresh();
-    let mut elsewhere = given::message("mail");
+    let mut elsewhere = fixtures::message("mail");
     elsewhere.destination = "mail".to_owned();
-    store.queue_messages(time(0), vec![given::message("a"), elsewhere, given::message("b")]).unwrap();
+    store.queue_messages(time(0), vec![fixtures::message("a"), elsewhere, fixtures::message("b")]).unwrap();
     let hook = |now, limit| {
         let destination = Some("hook".to_owned());
         let lease = Lease { now: time(now), length: Duration::from_mins(1), destination, limit };
@@ -57,7 +57,7 @@ pub(crate) fn a_lease_keeps_others_out_until_it_ends(fresh: Fresh<'_>) {
 
 pub(crate) fn a_late_failure_does_not_disturb_the_next_attempt(fresh: Fresh<'_>) {
     let store = fresh();
-    store.queue_messages(time(0), vec![given::message("a")]).unwrap();
+    store.queue_messages(time(0), vec![fixtures::message("a")]).unwrap();
     let slow = lease(store.as_ref(), 0).pop().unwrap();
     let quick = lease(store.as_ref(), 60).pop().unwrap();
     store.postpone_message(slow.receipt, time(61), "too late".to_owned()).unwrap();
@@ -70,10 +70,10 @@ pub(crate) fn a_late_failure_does_not_disturb_the_next_attempt(fresh: Fresh<'_>)
 
 pub(crate) fn a_key_that_waits_is_not_queued_again(fresh: Fresh<'_>) {
     let store = fresh();
-    let source = store.add_source(given::source("a")).unwrap();
+    let source = store.add_source(fixtures::source("a")).unwrap();
     for number in 1..=2 {
-        let mut capture = given::probe(source, number);
-        capture.messages = vec![given::message("same")];
+        let mut capture = fixtures::probe(source, number);
+        capture.messages = vec![fixtures::message("same")];
         store.record_capture(capture).unwrap();
     }
     assert_eq!(keys(&lease(store.as_ref(), 10)), ["same"]);
@@ -81,9 +81,9 @@ pub(crate) fn a_key_that_waits_is_not_queued_again(fresh: Fresh<'_>) {
 
 pub(crate) fn messages_outlive_their_source(fresh: Fresh<'_>) {
     let store = fresh();
-    let source = store.add_source(given::source("a")).unwrap();
-    let mut capture = given::news(source, 1, b"x");
-    capture.messages = vec![given::message("m")];
+    let source = store.add_source(fixtures::source("a")).unwrap();
+    let mut capture = fixtures::news(source, 1, b"x");
+    capture.messages = vec![fixtures::message("m")];
     store.record_capture(capture).unwrap();
     store.remove_source(source).unwrap();
     let message = lease(store.as_ref(), 10).pop().unwrap();

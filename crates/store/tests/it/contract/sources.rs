@@ -3,11 +3,11 @@
 use dunlin_store::{Error, Health, ItemScope, Note, SourceEdit, SourceId, SourceQuery, SourceState};
 
 use super::Fresh;
-use crate::given::{self, time};
+use crate::fixtures::{self, time};
 
 pub(crate) fn what_was_added_reads_back(fresh: Fresh<'_>) {
     let store = fresh();
-    let mut new = given::source("a");
+    let mut new = fixtures::source("a");
     new.kind = "feed".to_owned();
     new.recipe = r#"{"selector": ".last"}"#.to_owned();
     new.weight = 2.5;
@@ -22,15 +22,15 @@ pub(crate) fn what_was_added_reads_back(fresh: Fresh<'_>) {
 
 pub(crate) fn several_are_added_together_or_none(fresh: Fresh<'_>) {
     let store = fresh();
-    let ids = store.add_sources(["a", "b", "c"].map(given::source).to_vec()).unwrap();
+    let ids = store.add_sources(["a", "b", "c"].map(fixtures::source).to_vec()).unwrap();
     let url = |id: SourceId| store.source(id).unwrap().unwrap().spec.url;
     assert_eq!(
         ids.iter().map(|id| url(*id)).collect::<Vec<_>>(),
-        ["a", "b", "c"].map(|name| given::source(name).url)
+        ["a", "b", "c"].map(|name| fixtures::source(name).url)
     );
-    let mut nonsense = given::source("e");
+    let mut nonsense = fixtures::source("e");
     nonsense.weight = f64::NAN;
-    store.add_sources(vec![given::source("d"), nonsense]).unwrap_err();
+    store.add_sources(vec![fixtures::source("d"), nonsense]).unwrap_err();
     assert_eq!(store.sources(&SourceQuery::first(9)).unwrap().len(), 3);
 }
 
@@ -38,7 +38,7 @@ pub(crate) fn pages_follow_each_other(fresh: Fresh<'_>) {
     let store = fresh();
     let mut ids = Vec::new();
     for index in 0..5 {
-        let mut new = given::source(if index % 2 == 0 { "even" } else { "odd" });
+        let mut new = fixtures::source(if index % 2 == 0 { "even" } else { "odd" });
         new.tags = vec![format!("tag{index}"), "all".to_owned()];
         ids.push(store.add_source(new).unwrap());
     }
@@ -56,7 +56,7 @@ pub(crate) fn pages_follow_each_other(fresh: Fresh<'_>) {
 
 pub(crate) fn edits_change_what_they_name(fresh: Fresh<'_>) {
     let store = fresh();
-    let id = store.add_source(given::source("a")).unwrap();
+    let id = store.add_source(fixtures::source("a")).unwrap();
     let before = store.source(id).unwrap().unwrap();
     assert_eq!(store.edit_source(id, SourceEdit::default()).unwrap(), before);
 
@@ -83,12 +83,12 @@ pub(crate) fn edits_change_what_they_name(fresh: Fresh<'_>) {
 
 pub(crate) fn nonsense_is_refused(fresh: Fresh<'_>) {
     let store = fresh();
-    let id = store.add_source(given::source("a")).unwrap();
+    let id = store.add_source(fixtures::source("a")).unwrap();
     for weight in [-1.0, f64::NAN, f64::INFINITY] {
         let edit = SourceEdit { weight: Some(weight), ..SourceEdit::default() };
         assert!(matches!(store.edit_source(id, edit), Err(Error::BadValue { what: "weight", .. })));
     }
-    let mut new = given::source("b");
+    let mut new = fixtures::source("b");
     new.recipe = "{".to_owned();
     assert!(matches!(store.add_source(new), Err(Error::BadValue { what: "recipe", .. })));
     assert_eq!(store.sources(&SourceQuery::first(9)).unwrap().len(), 1);
@@ -96,33 +96,33 @@ pub(crate) fn nonsense_is_refused(fresh: Fresh<'_>) {
 
 pub(crate) fn a_removed_source_takes_its_captures_along(fresh: Fresh<'_>) {
     let store = fresh();
-    let gone = store.add_source(given::source("gone")).unwrap();
-    let kept = store.add_source(given::source("kept")).unwrap();
+    let gone = store.add_source(fixtures::source("gone")).unwrap();
+    let kept = store.add_source(fixtures::source("kept")).unwrap();
     let shared = b"both have this content".repeat(20);
-    let mut capture = given::news(gone, 1, &shared);
-    capture.items = Some(vec![given::item("x", "1")]);
+    let mut capture = fixtures::news(gone, 1, &shared);
+    capture.items = Some(vec![fixtures::item("x", "1")]);
     let version = store.record_capture(capture).unwrap().version.unwrap();
-    store.record_capture(given::news(gone, 2, b"only here")).unwrap();
-    let other = store.record_capture(given::news(kept, 1, &shared)).unwrap().version.unwrap();
+    store.record_capture(fixtures::news(gone, 2, b"only here")).unwrap();
+    let other = store.record_capture(fixtures::news(kept, 1, &shared)).unwrap().version.unwrap();
 
     store.remove_source(gone).unwrap();
     assert_eq!(store.remove_source(gone), Err(Error::NoSuchSource(gone)));
     assert_eq!(store.source(gone).unwrap(), None);
     assert_eq!(store.content(version), Err(Error::NoSuchVersion(version)));
     assert_eq!(store.items(gone, ItemScope::Remembered).unwrap(), []);
-    assert_eq!(given::all_changes(store.as_ref()).len(), 1);
+    assert_eq!(fixtures::all_changes(store.as_ref()).len(), 1);
     assert_eq!(store.content(other).unwrap(), shared);
     let statistics = store.statistics().unwrap();
     assert_eq!((statistics.contents, statistics.observations), (1, 1));
-    // A number is never given again: whoever remembers it must not find another source under it.
-    assert!(store.add_source(given::source("new")).unwrap() > kept);
+    // A number is never used again: a client that remembers it must not find another source under it.
+    assert!(store.add_source(fixtures::source("new")).unwrap() > kept);
 }
 
 pub(crate) fn probes_begin_with_words_and_the_notes_that_are_asked_for(fresh: Fresh<'_>) {
     let store = fresh();
-    let mut new = given::source("a");
+    let mut new = fixtures::source("a");
     (new.kind, new.recipe) = ("feed".to_owned(), r#"{"x":1}"#.to_owned());
-    let ids = store.add_sources(vec![new.clone(), given::source("b")]).unwrap();
+    let ids = store.add_sources(vec![new.clone(), fixtures::source("b")]).unwrap();
     let note = |name: &str, value: &[u8]| Note { name: name.to_owned(), value: value.to_vec() };
     let notes = [note("look", b"1"), note("model", b"2"), note("flicker", b"3")];
     store.remember_notes(notes.iter().map(|note| (ids[0], note.clone())).collect()).unwrap();

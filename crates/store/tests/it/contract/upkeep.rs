@@ -1,20 +1,20 @@
-//! Promises about looking after a store.
+//! Promises about maintenance of a store.
 
 use dunlin_store::{
     Depth, ItemScope, NewDecision, ObservationQuery, Retention, SourceId, Store, VersionId, VersionQuery,
 };
 
 use super::Fresh;
-use crate::given::{self, Numbers, time};
+use crate::fixtures::{self, Numbers, time};
 
 /// A source with that many versions, each a little different from the one before.
 fn history(store: &dyn Store, name: &str, n_versions: u64) -> (SourceId, Vec<(VersionId, Vec<u8>)>) {
-    let source = store.add_source(given::source(name)).unwrap();
+    let source = store.add_source(fixtures::source(name)).unwrap();
     let mut numbers = Numbers(n_versions + name.len() as u64);
     let mut page = numbers.bytes(1500);
     let versions = (1..=n_versions).map(|number| {
         page.splice(10..20, numbers.bytes(10));
-        let recorded = store.record_capture(given::news(source, number, &page)).unwrap();
+        let recorded = store.record_capture(fixtures::news(source, number, &page)).unwrap();
         (recorded.version.unwrap(), page.clone())
     });
     (source, versions.collect())
@@ -28,7 +28,7 @@ pub(crate) fn a_capture_removes_the_versions_it_makes_too_many(fresh: Fresh<'_>)
     let store = fresh();
     let (source, versions) = history(store.as_ref(), "a", 5);
     let (other, _) = history(store.as_ref(), "other", 5);
-    let mut capture = given::news(source, 6, b"the sixth");
+    let mut capture = fixtures::news(source, 6, b"the sixth");
     capture.keep_versions = Some(3);
     store.record_capture(capture.clone()).unwrap();
     assert_eq!((remaining(store.as_ref(), source), remaining(store.as_ref(), other)), (3, 5));
@@ -48,10 +48,10 @@ pub(crate) fn a_capture_removes_the_versions_it_makes_too_many(fresh: Fresh<'_>)
 pub(crate) fn the_newest_time_is_that_of_the_last_thing_that_happened(fresh: Fresh<'_>) {
     let store = fresh();
     assert_eq!(store.newest_time().unwrap(), None);
-    let source = store.add_source(given::source("a")).unwrap();
-    store.record_capture(given::news(source, 3, b"news")).unwrap();
+    let source = store.add_source(fixtures::source("a")).unwrap();
+    store.record_capture(fixtures::news(source, 3, b"news")).unwrap();
     assert_eq!(store.newest_time().unwrap(), Some(time(3)));
-    store.record_capture(given::probe(source, 5)).unwrap();
+    store.record_capture(fixtures::probe(source, 5)).unwrap();
     assert_eq!(store.newest_time().unwrap(), Some(time(5)));
     let decision = NewDecision { at: time(7), source: None, reason: "".into(), figures: Vec::new() };
     store.append_decisions(&[decision]).unwrap();
@@ -69,7 +69,7 @@ pub(crate) fn the_newest_version_is_never_pruned(fresh: Fresh<'_>) {
     let (newest, content) = versions.last().unwrap();
     assert_eq!(&store.content(*newest).unwrap(), content);
     // Changes stay, and say that their version is gone.
-    let changes = given::all_changes(store.as_ref());
+    let changes = fixtures::all_changes(store.as_ref());
     let with_version = changes.iter().filter(|change| change.version.is_some()).count();
     assert_eq!((changes.len(), with_version), (5, 1));
 }
@@ -99,8 +99,8 @@ pub(crate) fn pruning_by_age_touches_only_what_is_named(fresh: Fresh<'_>) {
     let store = fresh();
     let (source, _) = history(store.as_ref(), "a", 10);
     for (number, keys) in [(11, vec!["x", "y"]), (12, vec!["y"]), (13, vec![])] {
-        let mut capture = given::probe(source, number);
-        capture.items = Some(keys.into_iter().map(|key| given::item(key, "1")).collect());
+        let mut capture = fixtures::probe(source, number);
+        capture.items = Some(keys.into_iter().map(|key| fixtures::item(key, "1")).collect());
         store.record_capture(capture).unwrap();
     }
     let decision =
@@ -133,9 +133,9 @@ pub(crate) fn statistics_count_what_is_there(fresh: Fresh<'_>) {
     let empty = store.statistics().unwrap();
     assert_eq!((empty.sources, empty.content_bytes, empty.changes), (0, 0, 0));
     let (source, _) = history(store.as_ref(), "a", 3);
-    let mut capture = given::probe(source, 9);
-    capture.items = Some(vec![given::item("x", "1")]);
-    capture.messages = vec![given::message("m")];
+    let mut capture = fixtures::probe(source, 9);
+    capture.items = Some(vec![fixtures::item("x", "1")]);
+    capture.messages = vec![fixtures::message("m")];
     store.record_capture(capture).unwrap();
     let found = store.statistics().unwrap();
     assert_eq!((found.sources, found.versions, found.contents, found.changes), (1, 3, 3, 3));

@@ -1,0 +1,212 @@
+//! Drives control by hand: one event after the other goes in, and commands come out. Writes are in the store at once,
+//! unless the store is slow.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use dunlin_core::Fault;
+use dunlin_engine::capture::{Failure, FollowUp, ProbeOutcome, ProbeResult};
+use dunlin_engine::control::{Command, Control, Event, Write};
+use dunlin_engine::memory::ProbeNote;
+use dunlin_engine::source_config::{Activity, SourceConfig, WatchedSource};
+use dunlin_engine::{Pace, Settings};
+use dunlin_net::politeness::Outcome as PolitenessOutcome;
+use dunlin_net::{Connections, CrossSiteRedirect, Fetched, Hop, StatusCode};
+use dunlin_sched::model::{Model, Seen};
+use dunlin_sched::value::{Life, Urgency, ValueModel};
+use dunlin_store::{
+    Capture, Health, ObservationId, Outcome, ProbeId, Recorded, Repeated, SourceId, SourceState,
+};
+use url::Url;
+
+use crate::web::at;
+
+/// Control, and the commands it has issued.
+pub(crate) struct ControlDriver {
+    pub(crate) control: Control,
+    pub(crate) settings: Arc<Settings>,
+    /// The last probe of each source.
+    probes: BTreeMap<SourceId, ProbeId>,
+    /// What was last stored about scopes and sites.
+    pub(crate) remembered: BTreeMap<String, Vec<u8>>,
+    pub(crate) captures: Vec<Arc<Capture>>,
+    /// Whether writes are not confirmed.
+    pub(crate) is_store_slow: bool,
+    pub(crate) n_journals: usize,
+    /// The redirects within its site of the next probe that ends.
+    pub(crate) redirect_chain: Vec<Url>,
+}
+
+impl ControlDriver {
+    /// A budget that is no limit, a gap of ten seconds, chronons of one.
+    pub(crate) fn new(change: impl FnOnce(&mut Settings)) -> Self {
+        let mut settings = Settings {
+            budget: Pace { per_second: 100.0 },
+            shortest_gap: Duration::from_secs(20),
+            longest_gap: Duration::from_secs(40),
+            ..Settings::default()
+        };
+        settings.politeness.gap = Duration::from_secs(10);
+        change(&mut settings);
+        let settings = Arc::new(settings);
+        Self {
+            control: Control::new(Arc::clone(&settings), settings.budget, 0),
+            settings,
+            probes: BTreeMap::new(),
+            remembered: BTreeMap::new(),
+            captures: Vec::new(),
+            is_store_slow: false,
+            n_journals: 0,
+            redirect_chain: Vec::new(),
+        }
+    }
+
+    /// A source to watch, of which nothing is known.
+    pub(crate) fn join(&mut self, seconds: i64, id: i64, url: &str) {
+        let watched = WatchedSource {
+            url: Url::parse(url).unwrap().into(),
+            value: ValueModel::new(Life::Overwrite, Urgency::Uniform),
+            shortest_gap: self.settings.shortest_gap,
+            longest_gap: self.settings.longest_gap,
+            model: Model::new(self.settings.prior),
+            is_unnoted: false,
+            last_probe: None,
+            not_before: None,
+            failures: 0,
+        };
+        let state = SourceState { health: Health::New, reason: String::new(), since: at(0) };
+        let config = SourceConfig { id: SourceId(id), state, activity: Activity::Watch(Box::new(watched)) };
+        self.happen(seconds, Event::Configured(vec![config]));
+    }
+
+    /// The fetches that follow from an event: `robots URL`, `probe N`, with ` on` for a redirect to another site and ` anew`
+    /// for a new connection.
+    pub(crate) fn happen(&mut self, seconds: i64, event: Event) -> Vec<String> {
+        let mut events = vec![event];
+        let mut asked = Vec::new();
+        while let Some(event) = events.pop() {
+            let mut commands = Vec::new();
+            self.control.handle(at(seconds), event, &mut commands);
+            for command in commands {
+                match command {
+                    Command::FetchRobots { url } => asked.push(format!("robots {url}")),
+                    Command::Probe { task, hop } => {
+                        self.probes.insert(task.source, task.probe);
+                        let on = if hop.redirect.is_some() { " on" } else { "" };
+                        let anew = if hop.connections == Connections::New { " anew" } else { "" };
+                        asked.push(format!("probe {}{on}{anew}", task.source));
+                    }
+                    Command::Write(Write::Capture(capture)) => {
+                        self.captures.push(Arc::clone(&capture));
+                        self.remember(&capture.politeness);
+                        if !self.is_store_slow {
+                            events.push(stored(&capture));
+                        }
+                    }
+                    Command::Write(Write::Politeness(places)) => self.remember(&places),
+                    Command::Write(Write::Journal(_)) => {
+                        self.n_journals += 1;
+                        if !self.is_store_slow {
+                            events.push(Event::JournalWritten);
+                        }
+                    }
+                    Command::Write(Write::Notes { .. }) => {}
+                }
+            }
+        }
+        asked
+    }
+
+    fn remember(&mut self, places: &[dunlin_store::Politeness]) {
+        for place in places {
+            self.remembered.insert(place.scope.clone(), place.state.clone());
+        }
+    }
+
+    pub(crate) fn tick(&mut self, seconds: i64) -> Vec<String> {
+        self.happen(seconds, Event::Tick { at: at(seconds) })
+    }
+
+    /// Ticks from one second to another, and what was asked for when.
+    pub(crate) fn ticks(&mut self, from: i64, to: i64) -> Vec<(i64, String)> {
+        (from..=to)
+            .flat_map(|second| self.tick(second).into_iter().map(move |asked| (second, asked)))
+            .collect()
+    }
+
+    /// Ticks until something is asked for, and when that is. Time does not go back, so nothing is ticked beyond it.
+    pub(crate) fn next(&mut self, from: i64) -> (i64, String) {
+        let mut asked = (from..from + 10_000).filter_map(|second| Some((second, self.tick(second).pop()?)));
+        asked.next().expect("something is asked for")
+    }
+
+    /// A robots.txt answers.
+    pub(crate) fn robots(&mut self, seconds: i64, url: &str, status: u16, text: &str) -> Vec<String> {
+        let url = Url::parse(url).unwrap();
+        let answer = http::Response::builder().status(status).body(Bytes::from(text.to_owned())).unwrap();
+        let answer = Box::new(Ok(Fetched::from_response(answer, url.clone(), Vec::new())));
+        self.happen(seconds, Event::Robots { url, answer })
+    }
+
+    /// The probe of a source has ended, with this outcome for its host.
+    pub(crate) fn probed(
+        &mut self,
+        seconds: i64,
+        id: i64,
+        politeness_outcome: PolitenessOutcome,
+        outcome: ProbeOutcome,
+    ) -> Vec<String> {
+        let source = SourceId(id);
+        let (stored, health) = match &outcome {
+            ProbeOutcome::Observed { .. } => (Outcome::Unchanged, Some((Health::Well, None))),
+            ProbeOutcome::Failed(failure) => {
+                (Outcome::Failed { fault: failure.fault, reason: failure.reason.clone() }, failure.health())
+            }
+        };
+        let probed = ProbeResult {
+            capture: Capture::bare(source, self.probes[&source], at(seconds), stored),
+            politeness_outcome,
+            outcome,
+            note: ProbeNote::default(),
+            is_noted: false,
+            health,
+            n_bytes: 0,
+            redirect_chain: std::mem::take(&mut self.redirect_chain),
+        };
+        self.happen(seconds, Event::Probed(Box::new(probed)))
+    }
+
+    pub(crate) fn seen(&mut self, seconds: i64, id: i64) -> Vec<String> {
+        let outcome = ProbeOutcome::Observed { seen: Seen::Unchanged, follow_up: FollowUp::None };
+        self.probed(seconds, id, PolitenessOutcome::Fine, outcome)
+    }
+
+    pub(crate) fn failed(
+        &mut self,
+        seconds: i64,
+        id: i64,
+        fault: Fault,
+        politeness_outcome: PolitenessOutcome,
+    ) -> Vec<String> {
+        self.probed(seconds, id, politeness_outcome, ProbeOutcome::Failed(Failure::new(fault, "it fails")))
+    }
+
+    /// The probe of a source is redirected to another site.
+    pub(crate) fn redirected(&mut self, seconds: i64, id: i64, from: &str, to: &str) -> Vec<String> {
+        let hop = Hop { status: StatusCode::FOUND, from: Url::parse(from).unwrap() };
+        let redirect = Box::new(CrossSiteRedirect::new(vec![hop], Url::parse(to).unwrap()));
+        self.happen(seconds, Event::Redirected { probe: self.probes[&SourceId(id)], redirect })
+    }
+
+    pub(crate) fn probe(&self, id: i64) -> ProbeId {
+        self.probes[&SourceId(id)]
+    }
+}
+
+pub(crate) fn stored(capture: &Capture) -> Event {
+    let recorded =
+        Recorded { observation: ObservationId(1), version: None, cursors: None, repeated: Repeated::No };
+    Event::Written { probe: capture.probe, source: capture.source, result: Ok(recorded) }
+}

@@ -1,0 +1,143 @@
+//! When and why a source is probed, and what is expected of it, as clients see it.
+
+use std::time::Duration;
+
+use dunlin_engine::journal::reason_word;
+use dunlin_engine::{ForecastSummary, Hold, Reason, SourceExplanation, SourceStatus};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::source::SourceResponse;
+use crate::clock::written;
+
+/// Everything there is to say about one source.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ExplanationResponse {
+    source: SourceResponse,
+    /// `watched`, `under_way`, `paused` or `unusable`.
+    #[schema(value_type = String)]
+    standing: &'static str,
+    /// Why it is unusable.
+    standing_reason: Option<String>,
+    #[schema(format = DateTime)]
+    last_look: Option<String>,
+    /// Not to be probed before this instant, after a failure.
+    #[schema(format = DateTime)]
+    not_before: Option<String>,
+    /// When the next probe is expected at the earliest; null when unknown.
+    #[schema(format = DateTime)]
+    next_look: Option<String>,
+    /// How many others are due too, when it is due and waits for its turn.
+    others_due: u64,
+    /// When it is probed if all of those go first; null when it does not wait, or there is no budget.
+    #[schema(format = DateTime)]
+    next_look_by: Option<String>,
+    /// What keeps all sources from being probed: the store cannot be written, or nothing can be fetched.
+    trouble: Option<String>,
+    /// Why it will be probed: worth, spare, new, overdue, wanted or planned.
+    #[schema(value_type = String)]
+    reason: &'static str,
+    /// The same for people.
+    #[schema(value_type = String)]
+    because: &'static str,
+    /// What a probe is worth now; null for a source that was never seen, which takes turns with the most valuable ones.
+    value: Option<f64>,
+    /// What it would have to be worth.
+    price: f64,
+    /// What keeps the host from being asked.
+    hold: Option<HoldResponse>,
+    forecast: ForecastResponse,
+}
+
+/// A host that is not asked at present.
+#[derive(Debug, Serialize, ToSchema)]
+struct HoldResponse {
+    #[schema(format = DateTime)]
+    until: String,
+    reason: String,
+}
+
+/// What is expected of a source.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ForecastResponse {
+    source: i64,
+    /// Changes per hour, now.
+    rate_per_hour: f64,
+    /// The chance that it has changed since the last probe; null before the first.
+    chance: Option<f64>,
+    /// How many changes' worth of evidence there is.
+    evidence: f64,
+    /// By how much the rate may well be larger than its mean.
+    hope: f64,
+    /// Changes expected in each of the next hours.
+    curve: Vec<ForecastHour>,
+}
+
+/// One of the hours to come.
+#[derive(Debug, Serialize, ToSchema)]
+struct ForecastHour {
+    #[schema(format = DateTime)]
+    from: String,
+    #[schema(format = DateTime)]
+    until: String,
+    /// Changes expected in it.
+    expected: f64,
+}
+
+impl From<SourceExplanation> for ExplanationResponse {
+    fn from(explained: SourceExplanation) -> Self {
+        let (standing, standing_reason) = match explained.status {
+            SourceStatus::Watched => ("watched", None),
+            SourceStatus::Probing => ("under_way", None),
+            SourceStatus::Paused => ("paused", None),
+            SourceStatus::Unusable { reason } => ("unusable", Some(reason)),
+        };
+        Self {
+            forecast: ForecastResponse::new(explained.source.id.0, &explained.forecast),
+            source: explained.source.into(),
+            standing,
+            standing_reason,
+            last_look: explained.last_probe.map(written),
+            not_before: explained.not_before.map(written),
+            next_look: explained.next_probe.map(written),
+            others_due: explained.queue_position.map_or(0, |position| position.others),
+            next_look_by: explained.queue_position.and_then(|position| position.by).map(written),
+            trouble: explained.trouble,
+            reason: reason_word(explained.reason),
+            because: sentence(explained.reason),
+            value: explained.value,
+            price: explained.price,
+            hold: explained.hold.map(|Hold { until, reason }| HoldResponse { until: written(until), reason }),
+        }
+    }
+}
+
+impl ForecastResponse {
+    pub(crate) fn new(source: i64, forecast: &ForecastSummary) -> Self {
+        let curve = forecast.ahead.iter().map(|hour| ForecastHour {
+            from: written(hour.from),
+            until: written(hour.from.plus(Duration::from_hours(1))),
+            expected: hour.expected,
+        });
+        Self {
+            source,
+            rate_per_hour: forecast.rate * 3_600.0,
+            chance: forecast.chance,
+            evidence: forecast.evidence,
+            hope: forecast.hope,
+            curve: curve.collect(),
+        }
+    }
+}
+
+const fn sentence(reason: Reason) -> &'static str {
+    match reason {
+        Reason::Worth => "what a probe is expected to bring is worth its price",
+        Reason::Spare => "nothing was worth more, and the budget would have gone unspent",
+        Reason::New => "it has never been seen",
+        Reason::Overdue => "it has not been probed for as long as its settings allow",
+        Reason::Wanted => "a probe was requested",
+        Reason::Interval => "it captures intervals that needs are waiting for",
+        Reason::Planned => "the plan has a probe of it for this time, or is renewed then",
+    }
+}

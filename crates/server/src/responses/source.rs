@@ -1,0 +1,98 @@
+//! A source as clients see it. Values of headers are secrets and are never shown.
+
+use dunlin_engine::recipe::{FlickerRule, SourceRecipe};
+use dunlin_extract::recipe::Recipe;
+use dunlin_store::{Health, Source};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::clock::written;
+
+/// A watched source.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct SourceResponse {
+    id: i64,
+    url: String,
+    /// page, feed, json, text or auto.
+    kind: String,
+    /// The CSS selector whose elements are watched; null for all of it.
+    selector: Option<String>,
+    /// The JSON path whose values are watched; null for all of it.
+    path: Option<String>,
+    ignore_selectors: Vec<String>,
+    ignore_patterns: Vec<String>,
+    /// learn or tell: whether parts that differ at every probe are suppressed or reported.
+    #[schema(value_type = String)]
+    flicker: FlickerRule,
+    /// Names of the headers that are sent along.
+    header_names: Vec<String>,
+    /// Never probed again sooner than this many seconds; null for the engine's default.
+    shortest_gap: Option<u64>,
+    /// Probed at least this often, in seconds; null for the engine's default.
+    longest_gap: Option<u64>,
+    /// What its changes are worth against those of others.
+    weight: f64,
+    urgency: String,
+    life: String,
+    tags: Vec<String>,
+    #[schema(format = DateTime)]
+    created_at: String,
+    paused: bool,
+    #[schema(format = DateTime)]
+    paused_at: Option<String>,
+    state: StateResponse,
+}
+
+/// The health of a source.
+#[derive(Debug, Serialize, ToSchema)]
+struct StateResponse {
+    /// new, well, failing or refused.
+    #[schema(value_type = String)]
+    health: &'static str,
+    /// Why, for people; empty when there is nothing to say.
+    reason: String,
+    #[schema(format = DateTime)]
+    since: String,
+}
+
+impl From<Source> for SourceResponse {
+    fn from(source: Source) -> Self {
+        // A recipe that a newer release wrote cannot be read, and is shown as the default.
+        let recipe: SourceRecipe = serde_json::from_str(&source.spec.recipe).unwrap_or_default();
+        let (selector, path) = match recipe.recipe {
+            Recipe::HtmlSelector { css } => (Some(css), None),
+            Recipe::JsonPath { path } => (None, Some(path)),
+            _ => (None, None),
+        };
+        Self {
+            id: source.id.0,
+            url: source.spec.url,
+            kind: source.spec.kind,
+            selector,
+            path,
+            ignore_selectors: recipe.noise.ignore_selectors,
+            ignore_patterns: recipe.noise.ignore_patterns,
+            flicker: recipe.flicker,
+            header_names: recipe.headers.into_keys().collect(),
+            shortest_gap: recipe.shortest_gap,
+            longest_gap: recipe.longest_gap,
+            weight: source.spec.weight,
+            urgency: source.spec.urgency,
+            life: source.spec.life,
+            tags: source.spec.tags,
+            created_at: written(source.spec.created),
+            paused: source.paused.is_some(),
+            paused_at: source.paused.map(written),
+            state: StateResponse {
+                health: match source.state.health {
+                    Health::New => "new",
+                    Health::Well => "well",
+                    Health::Failing => "failing",
+                    Health::Refused => "refused",
+                },
+                reason: source.state.reason,
+                since: written(source.state.since),
+            },
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! A version as clients see it, and two of them compared.
+
+use dunlin_extract::diff::Piece;
+use dunlin_store::Version;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::clock::written;
+
+/// A version of a source, without its content.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct VersionResponse {
+    id: i64,
+    source: i64,
+    /// When it was captured.
+    #[schema(format = DateTime)]
+    captured_at: String,
+    /// The BLAKE3 hash of its content.
+    hash: String,
+    /// Bytes of its content.
+    size: u64,
+    /// The declared type of the content; empty when unknown.
+    media_type: String,
+}
+
+impl From<Version> for VersionResponse {
+    fn from(version: Version) -> Self {
+        Self {
+            id: version.id.0,
+            source: version.source.0,
+            captured_at: written(version.at),
+            hash: version.hash.to_string(),
+            size: version.size,
+            media_type: version.media_type,
+        }
+    }
+}
+
+/// What differs between two versions, word by word.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct DifferenceResponse {
+    pub(crate) version: i64,
+    /// The version it is compared with; null when there is none before it.
+    pub(crate) against: Option<i64>,
+    /// Kept and deleted pieces make the old text, kept and inserted ones the new.
+    pub(crate) pieces: Vec<DifferencePiece>,
+}
+
+/// A piece of a comparison.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct DifferencePiece {
+    op: Operation,
+    text: String,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum Operation {
+    Equal,
+    Insert,
+    Delete,
+}
+
+impl From<Piece<'_>> for DifferencePiece {
+    fn from(piece: Piece<'_>) -> Self {
+        let op = match piece {
+            Piece::Equal(_) => Operation::Equal,
+            Piece::Insert(_) => Operation::Insert,
+            Piece::Delete(_) => Operation::Delete,
+        };
+        Self { op, text: piece.text().to_owned() }
+    }
+}
