@@ -56,3 +56,16 @@ impl Costs {
         self.by_source.iter().all(|&cost| cost == 1.0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_probe_costs_something() {
+        for bad in [0.0, -0.0, -1.0, f64::INFINITY] {
+            assert_eq!(Costs::per_source(vec![1.0, bad]), Err(Error::BadCost(bad)));
+        }
+        assert_eq!(Costs::per_source(vec![0.5]).unwrap().of(SourceIdx(0)), 0.5);
+    }
+}

@@ -121,4 +121,28 @@ mod tests {
         assert_eq!(gone(20, 21), None, "nothing was left to read");
         assert_eq!(gone(0, 10), None, "from the start means from what there is");
     }
+
+    #[test]
+    fn what_was_read_before_it_was_removed_is_not_missed() {
+        let page = |first: i64| {
+            let time = dunlin_core::Time::from_seconds(1_700_000_000);
+            let found = dunlin_store::NewChange {
+                kind: "added".to_owned(),
+                item: None,
+                summary: String::new(),
+                detail: Vec::new(),
+                happened_after: None,
+                happened_before: time,
+            };
+            let (cursor, url) = (Cursor(first), "https://a.example/".to_owned());
+            let change = Change { cursor, source: SourceId(1), url, version: None, detected: time, found };
+            // The changes were read, then those up to 9 were removed.
+            let range = CursorRange { oldest: Cursor(10), newest: Cursor(20) };
+            let position = StreamPosition { after: Cursor(5), source: None };
+            position.page_of(Gathered { changes: vec![change], limit: 1, range }).unwrap_or_else(|_| panic!())
+        };
+        assert_eq!((page(6).gone_until, page(6).next), (None, Cursor(6)), "it has the very next one");
+        assert_eq!(page(8).gone_until, Some(Cursor(7)));
+        assert_eq!(page(12).gone_until, Some(Cursor(9)));
+    }
 }

@@ -118,6 +118,14 @@ mod tests {
     }
 
     #[test]
+    fn code_ends_with_the_fence_it_began_with() {
+        let text = "```\n~~~\n[in code](gone.md)\n~~~\n```\n[a](gone.md)\n~~~\n```\n[in code](gone.md)\n";
+        let found = report(check, &[("docs/a.md", text)]);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].starts_with("docs/a.md:6: "), "{found:?}");
+    }
+
+    #[test]
     fn links_to_nothing_fail_in_every_spelling() {
         let text = "ok\n[a](gone.md)\n[b]: gone.md\n<img src=\"gone.md\">\n![c](<gone.md> \"t\") `x` [d](gone.md#e)\n";
         let remedy = "(correct or remove the link)";

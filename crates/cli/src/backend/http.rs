@@ -88,6 +88,12 @@ impl ErrorBody {
     }
 }
 
+/// How often a stream has broken without reporting anything, after it has broken once more; it began at one cursor and came
+/// to another.
+fn failures_in_a_row(failures: u32, began: Option<i64>, came_to: Option<i64>) -> u32 {
+    if came_to > began { 0 } else { failures + 1 }
+}
+
 impl HttpBackend {
     pub(super) fn new(server: &Url, token: &str, trust: Trust) -> Result<Self, Failure> {
         let host = server
@@ -365,7 +371,7 @@ impl Backend for HttpBackend {
                     Err(Failure::Environment(_)) if failures < PATIENCE => {}
                     Err(other) => return Err(other),
                 }
-                failures = if after > before { 0 } else { failures + 1 };
+                failures = failures_in_a_row(failures, before, after);
                 tokio::time::sleep(PAUSE).await;
             }
         })
@@ -440,5 +446,35 @@ impl Backend for HttpBackend {
             segments.pop_if_empty().push(name);
         }
         self.call(Method::DELETE, url, None).map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_that_breaks_now_and_then_is_followed_for_ever() {
+        let mut failures = 0;
+        for cursor in 0..10 * i64::from(PATIENCE) {
+            failures = failures_in_a_row(failures, Some(cursor), Some(cursor + 1));
+            failures = failures_in_a_row(failures, Some(cursor + 1), Some(cursor + 1));
+            assert!(failures < PATIENCE, "{failures} after {cursor}");
+        }
+        let in_vain = (0..PATIENCE).fold(0, |failures, _| failures_in_a_row(failures, None, None));
+        assert_eq!(in_vain, PATIENCE, "one that never reports anything is not");
+        assert_eq!(failures_in_a_row(PATIENCE - 1, None, Some(0)), 0);
+    }
+
+    #[test]
+    fn what_the_user_cannot_mend_is_no_mistake_of_theirs() {
+        let failure =
+            |status| ErrorBody { message: "m".to_owned(), hint: String::new() }.into_failure(status);
+        for status in [301, 302, 307, 500, 503] {
+            assert!(matches!(failure(status), Failure::Environment(_)), "{status}");
+        }
+        for status in [400, 404, 422] {
+            assert!(matches!(failure(status), Failure::Input(_)), "{status}");
+        }
     }
 }

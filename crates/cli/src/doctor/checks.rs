@@ -293,3 +293,26 @@ fn troubles(sources: &[Source]) -> Vec<Finding> {
     }
     findings
 }
+
+#[cfg(test)]
+mod tests {
+    use dunlin_core::Time;
+    use dunlin_store::{NewSource, SourceId, SourceState};
+
+    use super::*;
+
+    #[test]
+    fn a_source_that_is_paused_is_no_trouble() {
+        let since = Time::from_seconds(1_700_000_000);
+        let source = |health, paused| Source {
+            id: SourceId(1),
+            spec: NewSource::page("https://a.example/", since),
+            state: SourceState { health, reason: "it fails".to_owned(), since },
+            paused,
+        };
+        for health in [Health::Failing, Health::Refused] {
+            assert_eq!(troubles(&[source(health, Some(since))]).len(), 1, "only that all is well");
+            assert_eq!(troubles(&[source(health, None)]).len(), 2, "what is wrong, and where");
+        }
+    }
+}

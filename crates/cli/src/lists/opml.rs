@@ -166,13 +166,15 @@ mod tests {
         let list = read(
             "<?xml version='1.0'?>\n<opml><body>\n<outline text='News &amp; more'>\n\
              <outline xmlUrl='https://a.example/feed?x=1&amp;y=2'/>\n<outline text='no address'/></outline>\n\
-             <outline type='link' url='https://b.example/'/>\n<outline xmlUrl='nonsense'/></body></opml>",
+             <outline type='link' url='https://b.example/'/>\n<outline xmlUrl='nonsense'/>\n\
+             <outline text='c' htmlUrl='https://c.example/'/></body></opml>",
         );
         let found: Vec<_> =
             list.entries.iter().map(|e| (e.line, e.url.as_str(), e.kind, e.tags.clone())).collect();
         let expected = [
             (4, "https://a.example/feed?x=1&y=2", Some("feed"), vec!["News & more".to_owned()]),
             (6, "https://b.example/", None, vec![]),
+            (8, "https://c.example/", None, vec![]),
         ];
         assert_eq!(found, expected);
         assert_eq!(list.unreadable.iter().map(|bad| bad.line).collect::<Vec<_>>(), [7]);

@@ -137,3 +137,15 @@ fn sparkline(values: &[f64]) -> String {
     };
     values.iter().map(|value| bar(value).map_or(BARS[0], |(bar, _)| *bar)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_is_shown_in_the_unit_that_people_would_use() {
+        assert_eq!(rate(2.5), "2.5 changes an hour");
+        assert_eq!(rate(0.5), "12.0 changes a day");
+        assert_eq!(rate(1.0 / 168.0), "1.00 changes a week");
+    }
+}

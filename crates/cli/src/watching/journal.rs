@@ -136,11 +136,17 @@ impl Replayed {
 
 /// The result of feeding the journal to a new watch.
 fn replayed(store: &dyn Store) -> Result<Replayed, Failure> {
+    replay_of(journal::read(store, None))
+}
+
+fn replay_of(
+    entries: impl Iterator<Item = Result<Entry, dunlin_engine::Error>>,
+) -> Result<Replayed, Failure> {
     let mut failure = None;
     // Chosen and returned, since the host had to wait after all.
     let mut n_returned = 0;
     let mut has_begun = false;
-    let entries = journal::read(store, None).map_while(|entry| {
+    let entries = entries.map_while(|entry| {
         let entry = entry.map_err(|error| failure = Some(error)).ok()?;
         has_begun |= matches!(entry, Entry::Began(_));
         let is_returned =
@@ -170,4 +176,60 @@ fn replayed(store: &dyn Store) -> Result<Replayed, Failure> {
 pub(crate) fn sample(store: &dyn Store) -> Result<String, Failure> {
     let replayed = replayed(store)?;
     replayed.objection().map_or_else(|| Ok(replayed.in_words()), |objection| Err(Failure::No(objection)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use dunlin_core::{SourceIdx, Time};
+    use dunlin_sched::model::{Model, Prior, Seen};
+    use dunlin_sched::value::{Life, Urgency, ValueModel};
+    use dunlin_sched::watch::journal::Journaled;
+    use dunlin_sched::watch::{HostIdx, HostTerms, Pace, Settings, Strategy, Terms};
+
+    use super::*;
+
+    #[test]
+    fn a_probe_that_was_returned_is_not_counted() {
+        let at = Time::from_seconds;
+        let chronon = Duration::from_secs(1);
+        let budget = Pace { per_second: 1.0 };
+        let mut watch =
+            Journaled::new(Settings { chronon, strategy: Strategy::Learned, budget, initial_price: None });
+        let host = HostIdx(0);
+        watch.apply(at(0), Input::Host { host, terms: HostTerms { at_one_time: 9, budget: None } });
+        let terms = Terms {
+            host,
+            value: ValueModel::new(Life::Overwrite, Urgency::Uniform),
+            cost: 1.0,
+            shortest_gap: Duration::from_secs(10),
+            longest_gap: Duration::from_hours(24),
+            wants_changes: true,
+        };
+        let model = Model::new(Prior { rate: 0.01, strength: 100.0 });
+        for source in (0..3).map(SourceIdx) {
+            let joined =
+                Input::Joined { source, terms, model: model.clone(), last_look: None, not_before: None };
+            watch.apply(at(0), joined);
+        }
+        let mut n_chosen = 0;
+        for second in 1..=4 {
+            let mut chosen = Vec::new();
+            watch.choose(at(second), 1, &mut chosen);
+            for choice in chosen {
+                n_chosen += 1;
+                let source = choice.source;
+                let ended = if n_chosen == 1 {
+                    Input::Returned { source }
+                } else {
+                    Input::Looked { source, seen: Seen::Unchanged }
+                };
+                watch.apply(at(second), ended);
+            }
+        }
+        assert!(n_chosen > 1);
+        let replayed = replay_of(watch.entries().iter().cloned().map(Ok)).unwrap();
+        assert_eq!((replayed.runs, replayed.probes, replayed.same), (1, n_chosen - 1, true));
+    }
 }

@@ -72,6 +72,29 @@ fn mistakes_are_located_and_all_of_them_reported() {
 }
 
 #[test]
+fn the_file_inside_the_data_directory_does_not_lead_to_another_one() {
+    let desk = Desk::new();
+    std::fs::create_dir(desk.path("data")).unwrap();
+    std::fs::write(desk.path("data/dunlin.toml"), "budget = \"2/s\"\ndata = \"other\"\n").unwrap();
+    for args in ["config check --data data", "sources --data data"] {
+        let done = desk.run(args);
+        assert_eq!(done.code, 2, "{args}: {}", done.stderr);
+        let message = "data/dunlin.toml:2:1: `data` cannot be set in the file inside the data directory";
+        assert!(done.stderr.contains(message), "{args}: {}", done.stderr);
+    }
+    assert!(!desk.path("other").exists());
+    let named = desk.run("config check data/dunlin.toml");
+    assert_eq!(named.code, 0, "a file that is named may say where: {}", named.stderr);
+}
+
+#[test]
+fn gaps_and_pauses_of_one_length_are_allowed() {
+    let text = "shortest_gap = \"1h\"\nlongest_gap = \"1h\"\n[politeness]\nfirst_backoff = \"2m\"\nlongest_backoff = \"2m\"\n";
+    let done = Desk::new().with("c.toml", text).run("config check c.toml");
+    assert_eq!(done.code, 0, "{}", done.stderr);
+}
+
+#[test]
 fn flags_and_the_environment_are_checked_too() {
     let desk = Desk::new();
     let done = desk.run("serve --data data --budget often");

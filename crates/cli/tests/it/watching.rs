@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
+use dunlin_core::Time;
 use dunlin_net::Phase;
+use dunlin_store::{Capture, NewChange, NewSource, Outcome, ProbeId, SqliteStore, Store as _};
 use serde_json::Value;
 
 use crate::run::{Desk, Done, dunlin};
@@ -210,6 +212,65 @@ fn a_data_directory_needs_no_service() {
     assert_eq!(desk.json("sources --data data --json")["sources"].as_array().unwrap().len(), 1);
     let none = desk.json("changes --data data --json");
     assert_eq!(none, serde_json::json!({ "changes": [], "next": 0 }));
+}
+
+/// An address does not say which of two sources is meant, so nothing is done to either.
+#[test]
+fn an_address_of_two_sources_names_neither() {
+    let desk = Desk::new();
+    for kind in ["page", "text"] {
+        assert_eq!(desk.run(&format!("add https://a.example/ --kind {kind} --data data")).code, 0);
+    }
+    for command in ["remove", "pause", "edit --weight 5"] {
+        let done = desk.run(&format!("{command} https://a.example/ --data data"));
+        assert_eq!(done.code, 2, "{command}: {}", done.stderr);
+        assert!(done.stderr.contains("sources 1, 2 have this address (give the number)"), "{}", done.stderr);
+    }
+    let sources = desk.json("sources --data data --json")["sources"].clone();
+    let left: Vec<_> =
+        sources.as_array().unwrap().iter().map(|source| (&source["id"], &source["weight"])).collect();
+    assert_eq!(left, [(&1.into(), &1.0.into()), (&2.into(), &1.0.into())]);
+    assert_eq!(desk.run("remove 2 --data data").code, 0);
+    assert_eq!(desk.run("remove https://a.example/ --data data").code, 0);
+}
+
+#[test]
+fn the_kind_that_is_given_goes_before_the_kind_in_a_list() {
+    let list =
+        "<opml><body><outline xmlUrl='https://a.example/'/><outline url='https://b.example/'/></body></opml>";
+    let desk = Desk::new().with("list.opml", list);
+    for (data, flag, kinds) in [("one", "", ["feed", "auto"]), ("two", "--kind text", ["text", "text"])] {
+        assert_eq!(desk.run(&format!("import list.opml {flag} --data {data}")).code, 0);
+        let sources = desk.json(&format!("sources --data {data} --json"))["sources"].clone();
+        let found: Vec<_> = sources.as_array().unwrap().iter().map(|source| source["kind"].clone()).collect();
+        assert_eq!(found, kinds, "{flag}");
+    }
+}
+
+#[test]
+fn a_trace_has_what_came_and_not_what_went() {
+    let desk = Desk::new();
+    let at = Time::from_seconds;
+    {
+        std::fs::create_dir(desk.path("data")).unwrap();
+        let store = SqliteStore::open(&desk.path("data")).unwrap();
+        let source = store.add_source(NewSource::page("https://a.example/", at(0))).unwrap();
+        for (number, kind) in (1..).zip(["added", "removed", "edited"]) {
+            let time = at(1_000 * number);
+            let mut capture = Capture::bare(source, ProbeId(number.cast_unsigned()), time, Outcome::Changed);
+            capture.changes.push(NewChange {
+                kind: kind.to_owned(),
+                item: Some("one".to_owned()),
+                summary: kind.to_owned(),
+                detail: Vec::new(),
+                happened_after: None,
+                happened_before: time,
+            });
+            store.record_capture(capture).unwrap();
+        }
+    }
+    let trace = desk.run("export trace --data data");
+    assert_eq!((trace.code, &*trace.stdout), (0, "source,time\n1,1000\n1,3000\n"), "{}", trace.stderr);
 }
 
 /// As the API does: a reader with the cursor of another store would silently miss changes.

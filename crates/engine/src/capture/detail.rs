@@ -197,6 +197,7 @@ mod tests {
             both("10", "now 12.50")
         );
         assert_eq!(told("one two three", "one 2 3 three"), both("two", "2 3"));
+        assert_eq!(told("red here old", "tan here new"), both("red", "tan"), "the first of equals");
         assert_eq!(told("same", "same"), both("", ""));
     }
 

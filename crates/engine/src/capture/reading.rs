@@ -150,6 +150,8 @@ impl Reading<'_> {
         if self.is_feed() || !self.is_whole() {
             comparison.drop_removals();
         }
+        let renamed: BTreeSet<String> =
+            comparison.renamed.iter().map(|(old, _)| old.id.to_string()).collect();
         let (flicker, verdict) = match self.prepared.target.recipe.flicker {
             FlickerRule::Learn => flicker.judge(comparison, &self.work),
             FlickerRule::Tell => Flicker::default().judge(comparison, &self.work),
@@ -162,7 +164,7 @@ impl Reading<'_> {
             changes.sort_by_key(|change| change.happened_before);
         }
         let (times, known) = self.evidence(&verdict.reported, present);
-        let items = self.items_to_keep(present);
+        let items = self.items_to_keep(present, &renamed);
         let mut result = if changes.is_empty() {
             self.result(Outcome::Unchanged, Seen::Unchanged, FollowUp::None)
         } else {
@@ -244,12 +246,14 @@ impl Reading<'_> {
         (times, if are_all { Known::All } else { Known::Latest })
     }
 
-    /// The items now there; also those of before that may still be there, when the end is missing.
-    fn items_to_keep(&self, present: &[Item]) -> Vec<dunlin_store::NewItem> {
+    /// The items now there; also those of before that may still be there, when the end is missing. Those that go by another
+    /// id now are kept under that one only: under both, the old one would be reported as removed.
+    fn items_to_keep(&self, present: &[Item], renamed: &BTreeSet<String>) -> Vec<dunlin_store::NewItem> {
         let mut items: Vec<_> = self.document.items.iter().filter_map(stored_item).collect();
         if !self.is_whole() && !self.is_feed() {
             let known: BTreeSet<String> = items.iter().map(|item| item.key.clone()).collect();
-            let unseen = present.iter().filter(|item| !known.contains(&item.id.to_string()));
+            let is_seen = |id: &String| known.contains(id) || renamed.contains(id);
+            let unseen = present.iter().filter(|item| !is_seen(&item.id.to_string()));
             // A page that is never complete must not pile up items for ever.
             let room = (2 * present.len().max(items.len())).saturating_sub(items.len());
             items.extend(unseen.take(room).filter_map(stored_item));

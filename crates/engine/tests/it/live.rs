@@ -21,6 +21,8 @@ pub(crate) struct Server {
     port: u16,
     pages: Pages,
     log: Arc<Mutex<Vec<String>>>,
+    /// The heads of all requests, in lower case.
+    heads: Arc<Mutex<Vec<String>>>,
 }
 
 impl Server {
@@ -29,18 +31,23 @@ impl Server {
         let port = listener.local_addr().unwrap().port();
         let (pages, log) = (Pages::default(), Arc::new(Mutex::new(Vec::new())));
         let (shared, seen) = (Arc::clone(&pages), Arc::clone(&log));
+        let heads = Arc::new(Mutex::new(Vec::new()));
+        let all_heads = Arc::clone(&heads);
         tokio::spawn(async move {
             while let Ok((mut stream, _)) = listener.accept().await {
                 let (pages, log) = (Arc::clone(&shared), Arc::clone(&seen));
+                let heads = Arc::clone(&all_heads);
                 tokio::spawn(async move {
                     let mut head = Vec::new();
                     while !head.ends_with(b"\r\n\r\n") {
                         let Ok(byte) = stream.read_u8().await else { return };
                         head.push(byte);
                     }
-                    let path = String::from_utf8_lossy(&head).split(' ').nth(1).unwrap_or("/").to_owned();
+                    let head = String::from_utf8_lossy(&head);
+                    let path = head.split(' ').nth(1).unwrap_or("/").to_owned();
                     let missing = ("404 Not Found".to_owned(), String::new());
                     let (status, body) = pages.lock().unwrap().get(&path).cloned().unwrap_or(missing);
+                    heads.lock().unwrap().push(head.to_lowercase());
                     log.lock().unwrap().push(path);
                     let length = body.len();
                     let answer = format!(
@@ -51,7 +58,7 @@ impl Server {
                 });
             }
         });
-        Self { port, pages, log }
+        Self { port, pages, log, heads }
     }
 
     pub(crate) fn url(&self, path: &str) -> String {
@@ -307,6 +314,63 @@ async fn an_edit_counts_from_the_next_probe_on_despite_the_cache() {
     next_cursor(&handle, Cursor::START).await;
     engine.stop().await.unwrap();
     assert_eq!(n_changes(&*test_store.store), 1);
+}
+
+/// A source that is probed on demand only, and was probed often enough that the next probe begins with what is recalled.
+async fn known_well(server: &Server, handle: &Handle, source: NewSource) -> SourceId {
+    let source = handle.add_source(source).await.unwrap().id;
+    for n_probes in 1..=3 {
+        until("a probe", || server.n_asked("/one") >= n_probes).await;
+        handle.probe_now(source).await.unwrap();
+    }
+    until("the last probe", || server.n_asked("/one") >= 4).await;
+    source
+}
+
+fn on_demand() -> Settings {
+    Settings { shortest_gap: Duration::from_hours(9), longest_gap: Duration::from_hours(9), ..hasty() }
+}
+
+#[tokio::test]
+async fn an_edited_selector_counts_from_the_next_probe_on() {
+    let selecting = |css: &str| format!(r#"{{"recipe":{{"kind":"html_selector","css":"{css}"}}}}"#);
+    let (test_store, server) = (test_store(), Server::start().await);
+    server.put("/one", "200 OK", "<h1>Old head</h1><p>Old text</p>");
+    let engine = Engine::start(test_store.store.clone(), on_demand()).await.unwrap();
+    let handle = engine.handle();
+    let source = NewSource { recipe: selecting("h1"), ..page(server.url("/one")) };
+    let source = known_well(&server, &handle, source).await;
+    let edit = SourceEdit { recipe: Some(selecting("p")), ..SourceEdit::default() };
+    handle.edit_source(source, edit).await.unwrap();
+    handle.probe_now(source).await.unwrap();
+    until("a first probe", || server.n_asked("/one") >= 5).await;
+    server.put("/one", "200 OK", "<h1>New head</h1><p>New text</p>");
+    handle.probe_now(source).await.unwrap();
+    next_cursor(&handle, Cursor::START).await;
+    engine.stop().await.unwrap();
+    let reported = summaries(&*test_store.store, source).join("; ");
+    assert!(reported.contains("text") && !reported.contains("head"), "{reported}");
+}
+
+#[tokio::test]
+async fn a_new_address_is_not_asked_with_what_the_old_one_said() {
+    let (test_store, server) = (test_store(), Server::start().await);
+    server.put("/one", "200 OK\r\nETag: \"old\"", "<p>One</p>");
+    server.put("/two", "200 OK", "<p>Two</p>");
+    let engine = Engine::start(test_store.store.clone(), on_demand()).await.unwrap();
+    let handle = engine.handle();
+    let source = known_well(&server, &handle, page(server.url("/one"))).await;
+    let edit = SourceEdit { url: Some(server.url("/two")), ..SourceEdit::default() };
+    handle.edit_source(source, edit).await.unwrap();
+    handle.probe_now(source).await.unwrap();
+    until("a probe of the new address", || server.n_asked("/two") >= 1).await;
+    engine.stop().await.unwrap();
+    let heads = server.heads.lock().unwrap();
+    let mut old = heads.iter().filter(|head| head.starts_with("get /one "));
+    let mut new = heads.iter().filter(|head| head.starts_with("get /two "));
+    assert!(old.next_back().unwrap().contains("if-none-match: \"old\""), "{heads:?}");
+    assert!(!new.next().unwrap().contains("if-none-match"), "{heads:?}");
+    assert_eq!(n_changes(&*test_store.store), 0, "another page is no change");
 }
 
 #[tokio::test]

@@ -1,16 +1,226 @@
 //! What a probe makes of a page: what is reported, what is kept, what is learned.
 
-use dunlin_engine::capture::{ChangeDetail, DetailPiece};
-use dunlin_engine::simulated::Simulation;
-use dunlin_engine::{Settings, SourceStatus};
-use dunlin_store::{Health, NewSource, ObservationQuery, Outcome, SourceEdit, Store, VersionQuery};
+use std::time::Duration;
 
-use crate::fixtures::{all_changes, feed, page, settings, simulation, state, summaries, test_store};
-use crate::web::{Fault, Kind, Web, at};
+use dunlin_core::Time;
+use dunlin_engine::capture::{ChangeDetail, DetailPiece};
+use dunlin_engine::simulated::{Answered, Simulation, World};
+use dunlin_engine::{Pace, Settings, SourceStatus};
+use dunlin_net::{Fetched, Hop, Request, StatusCode};
+use dunlin_store::{Health, NewSource, ObservationQuery, Outcome, SourceEdit, SourceId, Store, VersionQuery};
+
+use crate::fixtures::{
+    TestStore, all_changes, feed, page, settings, simulation, state, summaries, test_store,
+};
+use crate::web::{Fault, Kind, Web, at, fetched, rfc822};
 
 const PAGE: &str = "http://a.example/page";
 const FEED: &str = "http://b.example/feed";
 const DAY: i64 = 86_400;
+
+/// A page that gives one answer until it is given another; and the requests for it, each with its time and its
+/// `If-None-Match`.
+struct Scripted {
+    answer: Fetched,
+    requests: Vec<(Time, Option<String>)>,
+}
+
+impl World for Scripted {
+    fn answer(&mut self, request: &Request, now: Time) -> Answered {
+        let answer = if request.url().path() == "/robots.txt" {
+            fetched(404, &[], String::new(), request.url(), Vec::new())
+        } else {
+            self.requests.push((now, request.validators().etag.clone()));
+            self.answer.clone()
+        };
+        Answered { latency: Duration::ZERO, result: Ok(answer) }
+    }
+}
+
+/// Probes of one source, an hour apart.
+struct Probed {
+    test_store: TestStore,
+    run: Simulation<Scripted>,
+    source: SourceId,
+    n_hours: i64,
+}
+
+impl Probed {
+    fn source(source: NewSource) -> Self {
+        let (test_store, scripted) =
+            (test_store(), Scripted { answer: answer(404, &[], ""), requests: Vec::new() });
+        // Probes come on demand only.
+        let settings = Settings {
+            shortest_gap: Duration::from_hours(99),
+            longest_gap: Duration::from_hours(99),
+            ..settings()
+        };
+        let mut run = Simulation::new(test_store.store.clone(), settings, scripted, at(0)).unwrap();
+        let source = run.add_source(source).unwrap();
+        Self { test_store, run, source, n_hours: 0 }
+    }
+
+    /// The page gives this answer from now on, and is probed.
+    fn see(&mut self, answer: Fetched) {
+        let n_before = self.run.world().requests.len();
+        self.run.world().answer = answer;
+        self.run.probe_now(self.source).unwrap();
+        self.n_hours += 1;
+        self.run.run_until(at(self.n_hours * 3_600));
+        assert!(self.run.world().requests.len() > n_before);
+    }
+
+    /// The kind and the summary of each change.
+    fn changes(&self) -> Vec<String> {
+        let changes = all_changes(&*self.test_store.store);
+        changes.iter().map(|change| format!("{} {}", change.found.kind, change.found.summary)).collect()
+    }
+}
+
+fn answer(status: u16, headers: &[(&str, &str)], body: &str) -> Fetched {
+    fetched(status, headers, body.to_owned(), &PAGE.parse().unwrap(), Vec::new())
+}
+
+fn html(body: &str) -> Fetched {
+    answer(200, &[("content-type", "text/html")], body)
+}
+
+/// The entries of a list, under a selector.
+fn list(url: &str) -> NewSource {
+    let recipe = r#"{"recipe":{"kind":"html_selector","css":"li"}}"#.to_owned();
+    NewSource { recipe, ..page(url) }
+}
+
+#[test]
+fn nothing_is_reported_as_removed_from_a_page_that_comes_empty_or_cut() {
+    let mut probed = Probed::source(list(PAGE));
+    probed.see(html("<ul><li>One<li>Two<li>Three</ul>"));
+    probed.see(html(""));
+    let mut cut = html("<ul><li>One");
+    cut.is_cut = true;
+    probed.see(cut);
+    assert_eq!(probed.changes(), [""; 0]);
+    probed.see(html("<ul><li>One<li>Two</ul>"));
+    assert_eq!(probed.changes(), ["removed Three"], "what is gone from a whole page is reported");
+}
+
+#[test]
+fn a_first_probe_of_an_empty_page_is_no_baseline() {
+    for empty in ["", "<p>The list is not there</p>"] {
+        let mut probed = Probed::source(list(PAGE));
+        probed.see(html(empty));
+        probed.see(html("<ul><li>One<li>Two</ul>"));
+        assert_eq!(probed.changes(), [""; 0], "{empty}");
+        probed.see(html("<ul><li>One<li>Two<li>Three</ul>"));
+        assert_eq!(probed.changes(), ["added Three"]);
+    }
+}
+
+#[test]
+fn a_page_dated_before_the_last_probe_has_changed_since() {
+    for (date, is_believed) in [(-1_800, false), (1_800, true), (7_200, false)] {
+        let mut probed = Probed::source(page(PAGE));
+        probed.see(html("<p>One</p>"));
+        // All this happens on a Friday.
+        let modified = format!("Fri, {}", rfc822(at(date)));
+        probed.see(answer(200, &[("last-modified", &modified)], "<p>Two</p>"));
+        let change = all_changes(&*probed.test_store.store).remove(0).found;
+        let seen: Vec<Time> = probed.run.world().requests.iter().map(|(at, _)| *at).collect();
+        assert_eq!(change.happened_after, Some(seen[0]));
+        assert_eq!(change.happened_before, if is_believed { at(date) } else { seen[1] }, "{date}");
+    }
+}
+
+#[test]
+fn the_entries_of_a_feed_are_reported_by_date_in_any_order_of_listing() {
+    let entry = |name: &str, seconds: i64| {
+        let date = rfc822(at(seconds));
+        format!("<item><guid>{name}</guid><title>{name}</title><pubDate>{date}</pubDate></item>")
+    };
+    let feed_of = |entries: &[String]| {
+        let body =
+            format!("<rss version='2.0'><channel><title>F</title>{}</channel></rss>", entries.concat());
+        answer(200, &[("content-type", "application/rss+xml")], &body)
+    };
+    let mut probed = Probed::source(feed(PAGE));
+    probed.see(feed_of(&[entry("old", -DAY)]));
+    probed.see(feed_of(&[
+        entry("third", 1_803),
+        entry("first", 1_801),
+        entry("second", 1_802),
+        entry("old", -DAY),
+    ]));
+    assert_eq!(probed.changes(), ["added first", "added second", "added third"]);
+}
+
+#[test]
+fn an_etag_is_kept_when_the_answer_not_modified_does_not_repeat_it() {
+    let mut probed = Probed::source(page(PAGE));
+    probed.see(answer(200, &[("etag", "\"v1\"")], "<p>One</p>"));
+    probed.see(answer(304, &[], ""));
+    probed.see(answer(304, &[], ""));
+    let sent: Vec<Option<&str>> =
+        probed.run.world().requests.iter().map(|(_, etag)| etag.as_deref()).collect();
+    assert_eq!(sent, [None, Some("\"v1\""), Some("\"v1\"")]);
+}
+
+#[test]
+fn a_page_has_moved_for_good_only_if_every_step_says_so() {
+    for (statuses, is_for_good) in [([301, 302], false), ([307, 308], false), ([301, 308], true)] {
+        let hops = statuses
+            .map(|status| Hop { status: StatusCode::from_u16(status).unwrap(), from: PAGE.parse().unwrap() });
+        let mut probed = Probed::source(page(PAGE));
+        probed.see(fetched(200, &[], "<p>One</p>".to_owned(), &PAGE.parse().unwrap(), hops.to_vec()));
+        let (health, reason) = state(&*probed.test_store.store, probed.source);
+        assert_eq!(
+            (health, reason.contains("moved permanently")),
+            (Health::Well, is_for_good),
+            "{statuses:?}"
+        );
+    }
+}
+
+#[test]
+fn no_more_versions_are_kept_than_wanted_from_the_change_on() {
+    let test_store = test_store();
+    let mut web = Web::default();
+    web.put(PAGE, Kind::Page, &[40_000, 80_000, 120_000, 160_000]);
+    let mut settings = settings();
+    settings.keep.n_versions = Some(2);
+    let mut run = Simulation::new(test_store.store.clone(), settings, web, at(0)).unwrap();
+    let source = run.add_source(page(PAGE)).unwrap();
+    run.run_until(at(3 * DAY));
+    assert_eq!(summaries(&*test_store.store, source).len(), 4);
+    let kept = test_store.store.versions(&VersionQuery { source, before: None, limit: 9 }).unwrap();
+    let newest = String::from_utf8(test_store.store.content(kept[0].id).unwrap()).unwrap();
+    assert!(kept.len() == 2 && newest.contains("edition 4"), "{kept:?} {newest}");
+}
+
+#[test]
+fn a_pause_that_is_over_is_not_explained_as_one() {
+    let test_store = test_store();
+    let mut web = Web::default();
+    web.put(PAGE, Kind::Page, &[]);
+    web.fail(PAGE, 0, DAY, Fault::Status(500));
+    let mut run = simulation(&test_store.store, web, 0);
+    let source = run.add_source(page(PAGE)).unwrap();
+    let mut minutes = (1..100).map(|minute| {
+        run.run_until(at(60 * minute));
+        run.explain(source).unwrap().not_before
+    });
+    let until = minutes.find_map(|not_before| not_before).unwrap();
+    // It is not probed meanwhile.
+    run.set_budget(Pace { per_second: 0.0 });
+    run.run_until(until.plus(Duration::from_secs(1)));
+    assert_eq!(run.explain(source).unwrap().not_before, None);
+}
+
+#[test]
+fn a_source_with_a_long_shortest_gap_is_not_overdue_before_it() {
+    let recipe = r#"{"shortest_gap":7200,"longest_gap":60}"#.to_owned();
+    let checked = dunlin_engine::recipe::check(&NewSource { recipe, ..page(PAGE) }, &settings()).unwrap();
+    assert_eq!((checked.shortest_gap.as_secs(), checked.longest_gap.as_secs()), (7_200, 7_200));
+}
 
 #[test]
 fn a_first_probe_reports_nothing_and_later_ones_report_what_is_new() {

@@ -209,7 +209,7 @@ fn feed(url: &Url, changes: &[Time], length: usize) -> String {
 }
 
 /// A date as feeds write it; only good enough for tests.
-fn rfc822(time: Time) -> String {
+pub(crate) fn rfc822(time: Time) -> String {
     let (days, seconds) = (time.seconds().div_euclid(86_400), time.seconds().rem_euclid(86_400));
     // Days to civil date, by Howard Hinnant's well-known arithmetic.
     let z = days + 719_468;
@@ -226,7 +226,13 @@ fn rfc822(time: Time) -> String {
     format!("{day:02} {name} {year} {:02}:{:02}:{:02} GMT", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
-fn fetched(status: u16, headers: &[(&str, &str)], body: String, url: &Url, hops: Vec<Hop>) -> Fetched {
+pub(crate) fn fetched(
+    status: u16,
+    headers: &[(&str, &str)],
+    body: String,
+    url: &Url,
+    hops: Vec<Hop>,
+) -> Fetched {
     let mut response = Response::builder().status(status);
     for (name, value) in headers {
         response = response.header(*name, *value);

@@ -213,6 +213,23 @@ fn deep_xml_and_json_do_not_exhaust_the_stack() {
 }
 
 #[test]
+fn scripts_and_places_within_the_page_are_no_links() {
+    let recipe = Recipe::HtmlSelector { css: "li".to_owned() };
+    let links = |href: &str| {
+        let page = format!("<ul><li><a href=\"{href}\">One</a><li><a href=\"/two\">Two</a></ul>");
+        let input =
+            Input { body: page.as_bytes(), content_type: Some("text/html"), url: Some("https://a.example/") };
+        let found = crate::reading::extractor(&recipe).extract(&input).items;
+        found.into_iter().map(|item| item.link).collect::<Vec<_>>()
+    };
+    let two = Some("https://a.example/two".to_owned());
+    for href in ["javascript:alert(1)", " JavaScript:alert(1)", "JAVASCRIPT:x", "#top", ""] {
+        assert_eq!(links(href), [None, two.clone()], "{href}");
+    }
+    assert_eq!(links("javascript.html"), [Some("https://a.example/javascript.html".to_owned()), two]);
+}
+
+#[test]
 fn limits_are_kept_and_said() {
     let limits = Limits { max_bytes: 4000, max_items: 3, max_item_text: 5, ..Limits::default() };
     let item = |n: u32| format!("<item><guid>{n}</guid><description>some long text</description></item>");
@@ -224,6 +241,11 @@ fn limits_are_kept_and_said() {
     assert!(!document.is_complete);
     let said: Vec<String> = document.diagnostics.iter().map(ToString::to_string).collect();
     assert_eq!(said, ["kept the first 3 items", "cut the text of 3 items at 5 bytes"]);
-    let document = with_limits(limits, &Recipe::Text, &"x".repeat(5000));
-    assert_eq!(document.diagnostics[0].to_string(), "read the first 4000 of 5000 bytes");
+    let limits = Limits { max_bytes: 4000, ..Limits::default() };
+    for (length, is_complete) in [(4000, true), (5000, false)] {
+        let document = with_limits(limits, &Recipe::Text, &"x\n".repeat(length / 2));
+        let said = document.diagnostics.first().map(ToString::to_string).unwrap_or_default();
+        assert_eq!(said == "read the first 4000 of 5000 bytes", !is_complete, "{said}");
+        assert_eq!(document.is_complete, is_complete, "what is behind the cut may still be there");
+    }
 }

@@ -121,6 +121,10 @@ fn crawl_delays_are_read_with_care() {
     for nonsense in ["-1", "NaN", "soon", ""] {
         assert_eq!(delay(nonsense), None, "{nonsense}");
     }
+    // A site that says it twice means the longer one.
+    for both in ["10\nCrawl-delay: 2", "2\nCrawl-delay: 10", "10\nCrawl-delay: soon"] {
+        assert_eq!(delay(both), Some(Duration::from_secs(10)), "{both}");
+    }
 }
 
 #[test]

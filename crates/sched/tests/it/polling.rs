@@ -256,3 +256,13 @@ fn nonsense_is_refused() {
     assert!(matches!(refused, Err(plan::Error::TooManySlots { slots: 5_000, .. })), "{refused:?}");
     assert!(!modelled(&history, 5_000, 3).polls().is_empty());
 }
+
+#[test]
+fn a_slot_that_has_only_begun_is_part_of_the_history() {
+    let slot = NonZeroU32::new(10).unwrap();
+    let history = |seconds| History::from_seconds(&[-25, 3, 25], slot, seconds);
+    let begun = history(-25..26);
+    assert_eq!((begun.slots(), begun.span()), (&[-3, 0, 2][..], -3..3));
+    let whole = history(0..30);
+    assert_eq!((whole.slots(), whole.span()), (&[0, 2][..], 0..3));
+}

@@ -57,3 +57,33 @@ impl Holder {
         self.revoked.mark_changed();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use dunlin_core::Time;
+    use dunlin_engine::{Engine, Settings};
+    use dunlin_store::{SqliteStore, Store};
+
+    use super::*;
+    use crate::Options;
+
+    #[tokio::test]
+    async fn a_revocation_counts_even_if_the_store_could_not_be_read_at_first() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Arc::new(SqliteStore::open(directory.path()).unwrap());
+        let token = tokens::create(&*store, "phone", Time::from_seconds(1_700_000_000)).unwrap();
+        let engine = Engine::start(store.clone(), Settings::default()).await.unwrap();
+        let (_stop, stopping) = watch::channel(false);
+        let app = App::new(engine.handle(), Options::default(), stopping);
+        let mut holder = Holder { token, revoked: app.revoked.subscribe() };
+        assert!(!holder.is_revoked(&app).await);
+        store.set_setting("token:phone", Some("not a record of a token".to_owned())).unwrap();
+        app.revoked.send_replace(());
+        assert!(!holder.is_revoked(&app).await, "nothing is known of it yet");
+        store.set_setting("token:phone", None).unwrap();
+        assert!(holder.is_revoked(&app).await, "the store is read again without another revocation");
+        engine.stop().await.unwrap();
+    }
+}

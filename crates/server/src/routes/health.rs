@@ -76,3 +76,40 @@ pub(super) async fn metrics(
     };
     Ok((StatusCode::OK, [(header::CONTENT_TYPE, content_type)], text))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use dunlin_engine::{Engine, Settings};
+    use dunlin_store::SqliteStore;
+    use tokio::sync::watch;
+
+    use super::*;
+    use crate::Options;
+
+    #[tokio::test]
+    async fn a_service_that_cannot_accept_connections_is_not_ready_and_says_so() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Arc::new(SqliteStore::open(directory.path()).unwrap());
+        let settings = Settings { chronon: Duration::from_millis(5), ..Settings::default() };
+        let engine = Engine::start(store, settings).await.unwrap();
+        let (_stop, stopping) = watch::channel(false);
+        let app = App::new(engine.handle(), Options::default(), stopping);
+        let getting_ready = async {
+            let mut polls = tokio::time::interval(Duration::from_millis(5));
+            while ready(State(app.clone())).await.is_err() {
+                polls.tick().await;
+            }
+        };
+        tokio::time::timeout(Duration::from_mins(1), getting_ready).await.expect("ready, some time");
+        app.served.accepting.failed(&std::io::Error::other("too many open files"), now());
+        let refused = ready(State(app)).await.expect_err("not ready").into_response();
+        assert_eq!(refused.status(), 503);
+        let body = axum::body::to_bytes(refused.into_body(), 10_000).await.unwrap();
+        let text = String::from_utf8_lossy(&body);
+        assert!(text.contains("connections cannot be accepted: too many open files"), "{text}");
+        engine.stop().await.unwrap();
+    }
+}

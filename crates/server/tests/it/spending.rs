@@ -61,6 +61,17 @@ async fn every_probe_leaves_a_decision() {
 }
 
 #[tokio::test]
+async fn the_newest_decisions_of_a_source_without_any_say_where_to_go_on() {
+    let service = Service::start().await;
+    service.add_growing("a").await;
+    service.eventually("/decisions", |page| !page["decisions"].as_array().unwrap().is_empty()).await;
+    let unseen = crate::changes::stored_source(&*service.store);
+    let page = service.client.get(&format!("/decisions?last=5&source={unseen}")).await.json();
+    assert_eq!(page["decisions"], json!([]));
+    assert!(page["next"].as_i64().is_some_and(|next| next > 0), "not from the beginning: {page}");
+}
+
+#[tokio::test]
 async fn a_source_can_be_explained_and_forecast_and_probed_now() {
     let service = Service::start().await;
     let id = service.add_growing("a").await;

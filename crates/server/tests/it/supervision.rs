@@ -66,6 +66,9 @@ async fn figures_are_text_that_prometheus_reads() {
     service.add_growing("a").await;
     service.changes(0, 3).await;
     service.client.get("/nothing/that/exists").await;
+    let brew = hyper::Method::from_bytes(b"BREW").unwrap();
+    let brewed = service.client.send(service.client.request(brew, "/sources", bytes::Bytes::new())).await;
+    assert_eq!(brewed.status, 405);
     let answer = service.client.get("/metrics").await;
     assert_eq!(answer.header("content-type"), "text/plain; version=0.0.4; charset=utf-8");
     let text = answer.text();
@@ -80,7 +83,8 @@ async fn figures_are_text_that_prometheus_reads() {
         assert!(text.lines().any(|line| line.starts_with(name)), "{name} in {text}");
     }
     assert!(text.contains("route=\"/api/v1/sources\",method=\"POST\",status=\"201\""), "{text}");
-    assert!(!text.contains("exists"), "a client cannot make labels");
+    assert!(!text.contains("exists") && !text.contains("BREW"), "a client cannot make labels");
+    assert!(text.contains("method=\"other\",status=\"405\""), "{text}");
     assert!(!text.contains("growing"), "a site cannot either");
 }
 

@@ -76,6 +76,27 @@ fn longest_gaps_are_kept_when_the_budget_suffices() {
     assert!(longest <= Duration::from_secs(202), "a gap of {longest:?}");
 }
 
+/// Four times as many longest gaps as the budget can keep: what is worth a look still gets a turn.
+#[test]
+fn longest_gaps_that_cannot_be_kept_do_not_take_the_whole_budget() {
+    let mut watch = Watch::new(settings(1.0));
+    watch.apply(at(0), host(0, 1_000));
+    for source in 0..800 {
+        let terms = Terms { longest_gap: Duration::from_secs(200), ..terms(0) };
+        watch.apply(at(0), joined(source, terms, sure(1e-9), Some(at(0))));
+    }
+    for source in 800..810 {
+        watch.apply(at(0), joined(source, terms(0), sure(0.2), Some(at(0))));
+    }
+    let chosen: Vec<Choice> = (1..=1_000).flat_map(|second| step(&mut watch, at(second))).collect();
+    // From 400 s on, even the first of them is late by its longest gap once more.
+    let late = &chosen[chosen.len() - 600..];
+    let n_worth = late.iter().filter(|choice| choice.reason == Reason::Worth).count();
+    // Far fewer than half: the price rises with those that wait beside the overdue ones, and does not fall while no probe is
+    // to spare.
+    assert!(n_worth >= 10, "{n_worth} of {}", late.len());
+}
+
 #[test]
 fn a_few_sources_and_plenty_of_budget_are_bounded_by_the_shortest_gap() {
     let mut watch = Watch::new(settings(100.0));
@@ -229,6 +250,18 @@ fn a_clock_that_is_a_little_behind_is_waited_for() {
             assert!(next.iter().all(|choice| choice.reason == reason), "{next:?}");
         }
     }
+}
+
+#[test]
+fn a_pause_is_as_long_as_it_was_when_the_clock_is_set_back() {
+    let mut watch = Watch::new(settings(1.0));
+    watch.apply(at(0), host(0, 10));
+    watch.apply(at(0), joined(0, terms(0), sure(0.01), None));
+    let mut chosen = Vec::new();
+    watch.choose(at(1), usize::MAX, &mut chosen);
+    watch.apply(at(1), Input::Failed { source: SourceIdx(0), not_before: at(61) });
+    let first = (1..=7_200).find(|second| !step(&mut watch, at(second - 3_600)).is_empty());
+    assert!(first.is_some_and(|second| (55..=75).contains(&second)), "{first:?} seconds later");
 }
 
 #[test]
