@@ -6,12 +6,13 @@ use std::collections::BTreeSet;
 use dunlin_extract::detect::compare as compare_items;
 use dunlin_extract::diff::{Piece, unified};
 use dunlin_extract::flicker::BurstState;
+use dunlin_extract::summary::{LONGEST_SUMMARY, summary};
 use dunlin_extract::{Change, Flicker, Item, Work};
 
 use crate::extract::read;
 
-/// The fingerprints that a [`Flicker`] may hold.
-pub(crate) const MOST_FINGERPRINTS: usize = 1024 + 256;
+/// The bytes that a [`Flicker`] may take.
+pub(crate) const MOST_BYTES: usize = 6 << 10;
 
 /// The first byte picks the recipe; `\n---\n` separates the documents.
 pub fn compare(bytes: &[u8]) {
@@ -22,8 +23,11 @@ pub fn compare(bytes: &[u8]) {
     let mut flicker = Flicker::default();
     for (before, after) in [(&old, &new), (&new, &old), (&old, &new)] {
         let (next, verdict) = flicker.observe(&before.items, &after.items);
-        let n_judged = verdict.reported.len() + verdict.suppressed.len();
-        assert_eq!(n_judged, compare_items(&before.items, &after.items).changes.len());
+        let is_silent = verdict.reported.is_empty() && verdict.suppressed.is_empty();
+        assert_eq!(is_silent, compare_items(&before.items, &after.items).changes.is_empty());
+        for changed in &verdict.reported {
+            assert!(summary(changed).chars().count() <= LONGEST_SUMMARY);
+        }
         flicker = next;
     }
     // The first document twice: nothing flickers now, so the burst ends.
@@ -37,7 +41,7 @@ pub fn compare(bytes: &[u8]) {
         }
         assert!(n_probes < 100, "a burst without end");
     }
-    assert!(flicker.n_fingerprints() <= MOST_FINGERPRINTS);
+    assert!(flicker.n_bytes() <= MOST_BYTES);
 }
 
 /// Each old item is kept, edited or removed, each new one kept, edited or added; and the words say how.

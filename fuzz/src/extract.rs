@@ -48,7 +48,12 @@ pub(crate) fn read(choice: usize, body: &[u8]) -> Document {
     let content_type =
         [None, Some("text/html"), Some("application/rss+xml; charset=utf-8"), Some("application/json")];
     let content_type = content_type[(choice >> 4) % 4];
-    let document = extractor.extract(&Input { body, content_type, url: Some("https://x.example/y") });
+    let document = extractor.extract(&Input {
+        body,
+        content_type,
+        url: Some("https://x.example/y"),
+        last_charset: None,
+    });
     sound(&document);
     document
 }

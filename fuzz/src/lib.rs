@@ -17,6 +17,7 @@ mod compare;
 mod configuration;
 mod events;
 mod extract;
+mod feed;
 mod guard;
 mod headers;
 mod intervals;
@@ -34,6 +35,7 @@ pub use compare::compare;
 pub use configuration::configuration;
 pub use events::events;
 pub use extract::extract;
+pub use feed::feed;
 pub use guard::guard;
 pub use headers::headers;
 pub use intervals::intervals;
@@ -54,6 +56,7 @@ pub const TARGETS: &[Target] = &[
     ("configuration", configuration),
     ("events", events),
     ("extract", extract),
+    ("feed", feed),
     ("guard", guard),
     ("headers", headers),
     ("intervals", intervals),

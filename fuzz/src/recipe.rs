@@ -20,7 +20,7 @@ pub fn recipe(bytes: &[u8]) {
     };
     match Extractor::new(&recipe, &noise, LIMITS) {
         Ok(extractor) => {
-            let input = Input { body, content_type: Some(content_type), url: None };
+            let input = Input { body, content_type: Some(content_type), url: None, last_charset: None };
             let document = extractor.extract(&input);
             sound(&document);
             assert_eq!(extractor.extract(&input).items, document.items, "read twice");

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use dunlin_core::Time;
 use dunlin_extract::{Flicker, Work};
-use dunlin_sched::model::{Known, Look, Model, Seen};
+use dunlin_sched::model::{Completeness, Evidence, Model, ProbeEvidence};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::compare::MOST_FINGERPRINTS;
+use crate::compare::MOST_BYTES;
 
 /// The first byte picks what the rest is.
 pub fn stored(bytes: &[u8]) {
@@ -21,9 +21,11 @@ fn model(bytes: &[u8]) {
     let Some(mut model) = read::<Model>(bytes) else { return };
     let now = Time::from_seconds(1_700_000_000);
     foresees(&model, now);
-    for seen in [Seen::Unchanged, Seen::Changed { times: Vec::new(), known: Known::Latest }] {
+    for evidence in
+        [Evidence::Unchanged, Evidence::Changed { times: Vec::new(), completeness: Completeness::Latest }]
+    {
         let at = now.plus(Duration::from_mins(5));
-        model.observe(&Look { since: Some(now), at, seen });
+        model.observe(&ProbeEvidence { since: Some(now), at, evidence });
         foresees(&model, at);
     }
 }
@@ -46,12 +48,12 @@ fn foresees(model: &Model, now: Time) {
 
 fn flicker(bytes: &[u8]) {
     let Some(flicker) = read::<Flicker>(bytes) else { return };
-    assert!(flicker.n_fingerprints() <= MOST_FINGERPRINTS);
+    assert!(flicker.n_bytes() <= MOST_BYTES);
     let (after_burst, _) = flicker.clone().observe_burst(&[], &[], &Work::default());
-    assert!(after_burst.n_fingerprints() <= MOST_FINGERPRINTS);
+    assert!(after_burst.n_bytes() <= MOST_BYTES);
     let (next, verdict) = flicker.observe(&[], &[]);
     assert!(verdict.reported.is_empty() && verdict.suppressed.is_empty());
-    assert!(next.n_fingerprints() <= MOST_FINGERPRINTS);
+    assert!(next.n_bytes() <= MOST_BYTES);
 }
 
 /// What these bytes mean, if anything, after it was written and read again.

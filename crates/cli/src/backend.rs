@@ -94,6 +94,26 @@ impl Liveness {
     }
 }
 
+/// As many changes as `filter` allows, from pages of at most `most`; `read` gets the filter of each.
+fn from_pages(
+    mut filter: ChangeFilter,
+    most: u32,
+    mut read: impl FnMut(ChangeFilter) -> Result<ChangePage, Failure>,
+) -> Result<ChangePage, Failure> {
+    let mut whole = ChangePage { changes: Vec::new(), next: filter.after };
+    loop {
+        let limit = filter.limit.min(most);
+        let page = read(ChangeFilter { limit, ..filter })?;
+        let n_changes = page.changes.len() as u32;
+        (whole.next, filter.after) = (page.next, page.next);
+        filter.limit = filter.limit.saturating_sub(n_changes);
+        whole.changes.extend(page.changes);
+        if n_changes < limit || filter.limit == 0 {
+            return Ok(whole);
+        }
+    }
+}
+
 /// Notes, for a user who follows changes, that some will not come.
 fn mention_gap() {
     crate::note("some changes were removed before they could be shown here");

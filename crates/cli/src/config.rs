@@ -19,8 +19,8 @@ use std::time::Duration;
 use dunlin_engine::{Keep, Pace, RobotsRule};
 use dunlin_net::politeness::Rules;
 use dunlin_net::{Downgrade, Guard, Sizes, Timeouts};
+use dunlin_sched::scheduler;
 use dunlin_sched::value::{Life, Urgency};
-use dunlin_sched::watch;
 use ipnet::IpNet;
 
 use crate::data_dir;
@@ -146,9 +146,9 @@ impl Config {
             in_flight: u32::try_from(self.in_flight).unwrap_or(u32::MAX),
             recall_bytes: self.recall_bytes,
             strategy: match self.strategy {
-                Strategy::Learned => watch::Strategy::Learned,
-                Strategy::RoundRobin => watch::Strategy::RoundRobin,
-                Strategy::Cam => watch::Strategy::Cam { epoch: self.epoch },
+                Strategy::Learned => scheduler::Strategy::Learned,
+                Strategy::RoundRobin => scheduler::Strategy::RoundRobin,
+                Strategy::Cam => scheduler::Strategy::Cam { epoch: self.epoch },
             },
             shortest_gap: self.shortest_gap,
             longest_gap: self.longest_gap,

@@ -1,7 +1,7 @@
 //! `dunlin simulate workload guarantee`: how much of the best expected utility WIC reaches, beside what it promises.
 
 use clap::Args;
-use dunlin_lab::guarantee::{Guarantee, Reached};
+use dunlin_lab::guarantee::{GuaranteeCheck, GuaranteeResult};
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -28,35 +28,35 @@ pub(crate) struct GuaranteeArgs {
 
 impl GuaranteeArgs {
     pub(crate) fn run(&self) -> Result<(), Failure> {
-        let instances = Guarantee {
+        let instances = GuaranteeCheck {
             sources: self.sources,
             chronons: self.chronons,
             per_chronon: self.budget,
             seeds: (0..u64::from(self.seeds)).collect(),
         };
         let bar = progress(instances.n_runs() as u64, "searching");
-        let reached = instances.run(|| bar.inc(1))?;
+        let result = instances.run(|| bar.inc(1))?;
         bar.finish_and_clear();
         if self.json {
-            return print_json(&Report { seeds: self.seeds, runs: reached.iter().map(Row::new).collect() });
+            return print_json(&Report { seeds: self.seeds, runs: result.iter().map(Row::new).collect() });
         }
         print_title(&format!(
             "WIC as a share of the best expected utility: {} instances of {} sources, {} chronons, budget {}",
             self.seeds, self.sources, self.chronons, self.budget
         ))?;
         let header = ["life", "urgency", "promised", "least", "mean", "optimal"];
-        print_table(&header, reached.iter().map(row).collect())
+        print_table(&header, result.iter().map(row).collect())
     }
 }
 
-fn row(reached: &Reached) -> Vec<String> {
+fn row(result: &GuaranteeResult) -> Vec<String> {
     vec![
-        reached.life.to_string(),
-        reached.urgency.to_string(),
-        format!("{:.4}", reached.promised),
-        format!("{:.4}", reached.least),
-        format!("{:.4}", reached.mean),
-        reached.optimal.to_string(),
+        result.life.to_string(),
+        result.urgency.to_string(),
+        format!("{:.4}", result.promised),
+        format!("{:.4}", result.least),
+        format!("{:.4}", result.mean),
+        result.optimal.to_string(),
     ]
 }
 
@@ -77,14 +77,14 @@ struct Row {
 }
 
 impl Row {
-    fn new(reached: &Reached) -> Self {
+    fn new(result: &GuaranteeResult) -> Self {
         Self {
-            life: reached.life.to_string(),
-            urgency: reached.urgency.to_string(),
-            promised: reached.promised,
-            least: reached.least,
-            mean: reached.mean,
-            optimal: reached.optimal,
+            life: result.life.to_string(),
+            urgency: result.urgency.to_string(),
+            promised: result.promised,
+            least: result.least,
+            mean: result.mean,
+            optimal: result.optimal,
         }
     }
 }

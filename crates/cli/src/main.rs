@@ -10,6 +10,7 @@ mod bound;
 mod completions;
 mod config;
 mod data_dir;
+mod detect;
 mod doctor;
 mod failure;
 mod generate;
@@ -26,6 +27,7 @@ mod serve;
 mod simulate;
 mod terminal;
 mod testbed;
+mod trying;
 mod upkeep;
 mod watching;
 mod workload;
@@ -58,6 +60,8 @@ enum Command {
     Serve(serve::Serve),
     /// Watch an address from now on
     Add(add::Add),
+    /// Look at an address once: what would be watched there, what may be wrong with it, and what else could be watched
+    Try(trying::Try),
     /// Watch many addresses, from a list or OPML
     Import(import::Import),
     /// List what is watched, and its health
@@ -80,6 +84,8 @@ enum Command {
     Show(show::Show),
     /// Compare two versions word by word
     Diff(diff::Diff),
+    /// Show versions of a document to the detection of the service, and say what would have been reported
+    Detect(detect::Detect),
     /// Say what is expected of a source, when it is probed next, and why then
     Explain(explain::Explain),
     /// Show the probe budget and how it is spent, or set it
@@ -126,6 +132,7 @@ impl Command {
         match self {
             Self::Serve(command) => command.run(),
             Self::Add(command) => command.run(),
+            Self::Try(command) => command.run(),
             Self::Import(command) => command.run(),
             Self::Sources(command) => command.run(),
             Self::Edit(command) => command.run(),
@@ -137,6 +144,7 @@ impl Command {
             Self::Tail(command) => command.run(),
             Self::Show(command) => command.run(),
             Self::Diff(command) => command.run(),
+            Self::Detect(command) => command.run(),
             Self::Explain(command) => command.run(),
             Self::Budget(command) => command.run(),
             Self::Decisions(command) => command.run(),

@@ -1,25 +1,8 @@
-//! Times as people and programs read them: UTC after RFC 3339 for programs, how long ago for people.
+//! Times as people read them: how long ago, in how long. What programs read is [`dunlin_engine::clock`]'s business.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use dunlin_core::Time;
-use jiff::Timestamp;
-
-/// What time it is.
-pub(crate) fn now() -> Time {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Time::from_micros(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
-}
-
-/// `2026-11-15T12:00:00Z`, with as many decimals as there are.
-pub(crate) fn rfc3339(time: Time) -> String {
-    Timestamp::from_microsecond(time.micros()).unwrap_or(Timestamp::MAX).to_string()
-}
-
-/// The way back.
-pub(crate) fn parse(text: &str) -> Option<Time> {
-    text.parse::<Timestamp>().ok().map(|timestamp| Time::from_micros(timestamp.as_microsecond()))
-}
 
 /// `3 min ago`, `in 2 h`, `now`.
 pub(crate) fn relative(time: Time, now: Time) -> String {
@@ -54,18 +37,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_utc_and_read_back() {
-        let time = Time::from_micros(1_794_744_000_250_000);
-        assert_eq!(rfc3339(time), "2026-11-15T12:00:00.25Z");
-        assert_eq!(parse(&rfc3339(time)), Some(time));
-        assert_eq!(rfc3339(Time::from_seconds(0)), "1970-01-01T00:00:00Z");
+    fn relative_times_are_for_people() {
+        let now = Time::from_seconds(1_000_000);
+        let shown = |seconds: i64| relative(Time::from_seconds(1_000_000 + seconds), now);
+        assert_eq!([shown(0), shown(-5), shown(-600)], ["now", "5 s ago", "10 min ago"]);
+        assert_eq!([shown(7_200), shown(-900_000)], ["in 2 h", "10 d ago"]);
     }
 
     #[test]
-    fn relative_times_are_for_people() {
-        let now = Time::from_seconds(1_000_000);
-        let told = |seconds: i64| relative(Time::from_seconds(1_000_000 + seconds), now);
-        assert_eq!([told(0), told(-5), told(-600)], ["now", "5 s ago", "10 min ago"]);
-        assert_eq!([told(7_200), told(-900_000)], ["in 2 h", "10 d ago"]);
+    fn the_time_of_day_is_one_on_either_side_of_1970() {
+        let shown = [-1, 0, 3_661, 86_400 * 9 - 1].map(|seconds| time_of_day(Time::from_seconds(seconds)));
+        assert_eq!(shown, ["23:59:59", "00:00:00", "01:01:01", "23:59:59"]);
     }
 }

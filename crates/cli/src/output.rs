@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use comfy_table::{CellAlignment, Table, presets};
-use dunlin_lab::planners::{Guarantee, PlannerName};
-use dunlin_lab::policies::Choice;
+use dunlin_lab::planners::{OptimalityBound, PlannerName};
+use dunlin_lab::policies::PolicyChoice;
 use dunlin_sched::policy::Preemption;
 use dunlin_sched::score::{IntervalScore, TraceScore};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -107,8 +107,8 @@ impl From<PlannerName> for Label {
     }
 }
 
-impl From<Choice> for Label {
-    fn from(choice: Choice) -> Self {
+impl From<PolicyChoice> for Label {
+    fn from(choice: PolicyChoice) -> Self {
         let is_preemptive = choice.preemption == Preemption::Preemptive;
         Self {
             name: choice.name.to_string(),
@@ -149,9 +149,9 @@ pub(crate) struct GuaranteeReport {
     method: &'static str,
 }
 
-impl From<Guarantee> for GuaranteeReport {
-    fn from(guarantee: Guarantee) -> Self {
-        let Guarantee { bound, is_proven, method } = guarantee;
+impl From<OptimalityBound> for GuaranteeReport {
+    fn from(guarantee: OptimalityBound) -> Self {
+        let OptimalityBound { bound, is_proven, method } = guarantee;
         Self { bound, proven: is_proven, method: method.as_str() }
     }
 }

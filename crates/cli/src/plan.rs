@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use dunlin_lab::files::TraceFile;
-use dunlin_lab::polling::{Breaks, Cut, Memory, Method, PollingRun, Sources};
+use dunlin_lab::polling::{Breaks, Cut, Memory, PollingMethod, PollingRun, Sources};
 use dunlin_sched::plan::polling::Objective;
 use serde::Serialize;
 
@@ -38,7 +38,7 @@ enum MethodArg {
     Uniform,
 }
 
-impl From<MethodArg> for Method {
+impl From<MethodArg> for PollingMethod {
     fn from(method: MethodArg) -> Self {
         match method {
             MethodArg::Exact => Self::Exact,

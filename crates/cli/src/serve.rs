@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
+use dunlin_engine::clock;
 use dunlin_engine::{Engine, Handle};
 use dunlin_server::{Secret, Server, tokens, unit};
 use dunlin_store::{SqliteStore, Store};
@@ -24,7 +25,6 @@ use crate::config::{Config, Effective, Flags, Origin};
 use crate::data_dir::{self, Announced, Service};
 use crate::failure::Failure;
 use crate::log::{self, LogFormat};
-use crate::moments;
 
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
@@ -115,7 +115,7 @@ impl Serve {
         options.local_token = Some(Secret(token));
         let server = bound.serve(engine.handle(), options);
         let ended = self.run_until_stopped(&engine.handle(), announcing, demo.as_ref(), stop).await;
-        // However this ends, the engine is stopped in an orderly way; the server after it, so that whoever reads a
+        // However this ends, the engine is stopped in an orderly way; the server after it, so that a reader of a
         // stream gets all that was stored.
         let stopped = engine.stop().await;
         server.stop().await;
@@ -156,7 +156,7 @@ impl Serve {
         };
         tracing::info!("stopping");
         drop(announced);
-        let n_active = handle.figures().in_flight;
+        let n_active = handle.stats().in_flight;
         if n_active > 0 {
             self.notify(&format!("waiting for {n_active} active probes; Ctrl-C again abandons them"));
         }
@@ -225,7 +225,7 @@ async fn open(directory: PathBuf) -> Result<Arc<dyn Store>, Failure> {
 async fn announce(directory: &Path, address: SocketAddr, token: String) -> Result<Announced, Failure> {
     let directory = directory.to_owned();
     on_thread(move || {
-        let started = moments::rfc3339(moments::now());
+        let started = clock::rfc3339(clock::now());
         Announced::write(&directory, &Service { address, pid: std::process::id(), started }, &token)
     })
     .await
@@ -234,7 +234,7 @@ async fn announce(directory: &Path, address: SocketAddr, token: String) -> Resul
 /// The token with which commands talk to the service, and by which they know it.
 async fn local_token(store: &Arc<dyn Store>, directory: &Path) -> Result<String, Failure> {
     let (store, directory) = (Arc::clone(store), directory.to_owned());
-    on_thread(move || Ok(tokens::local(&*store, data_dir::left_token(&directory), moments::now())?)).await
+    on_thread(move || Ok(tokens::local(&*store, data_dir::left_token(&directory), clock::now())?)).await
 }
 
 /// Calls of the store block, so they go where that is allowed.
@@ -254,8 +254,8 @@ mod tests {
         for quiet in ["127.0.0.1:7171", "127.9.9.9:1", "[::1]:7171", "[::ffff:127.0.0.1]:1"] {
             assert_eq!(exposed(quiet.parse().unwrap()), None, "{quiet}");
         }
-        for told in ["0.0.0.0:7171", "[::]:7171", "192.168.1.2:80", "[2001:db8::1]:1"] {
-            assert!(exposed(told.parse().unwrap()).unwrap().contains("TLS"), "{told}");
+        for address in ["0.0.0.0:7171", "[::]:7171", "192.168.1.2:80", "[2001:db8::1]:1"] {
+            assert!(exposed(address.parse().unwrap()).unwrap().contains("TLS"), "{address}");
         }
     }
 }

@@ -10,7 +10,7 @@ use dunlin_core::{Costs, Schedule};
 use dunlin_lab::files::{ProbabilitiesFile, save_schedule};
 use dunlin_lab::knowledge::{ChangeProbabilities, Noise};
 use dunlin_lab::learned::{Learning, Reveal, learned};
-use dunlin_lab::policies::{Choice, PolicyName};
+use dunlin_lab::policies::{PolicyChoice, PolicyName};
 use dunlin_lab::simulate::{self, Setup};
 use dunlin_sched::model::Parts;
 use dunlin_sched::policy::Preemption;
@@ -80,9 +80,9 @@ impl Common {
         Ok(())
     }
 
-    fn choice(&self, name: PolicyName) -> Choice {
+    fn choice(&self, name: PolicyName) -> PolicyChoice {
         let preemption = if self.non_preemptive { Preemption::NonPreemptive } else { Preemption::Preemptive };
-        Choice { name, preemption }
+        PolicyChoice { name, preemption }
     }
 
     /// A set-up whose policy is still to be filled in.
@@ -158,6 +158,15 @@ enum Rhythms {
     Both,
 }
 
+/// What runs under the name of a policy that learns.
+const fn ran_as(name: PolicyName) -> &'static str {
+    match name {
+        PolicyName::Cam => "the service's scheduler, strategy cam",
+        PolicyName::RoundRobin => "the service's scheduler, strategy round-robin",
+        _ => "the service's scheduler, strategy learned",
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct SimulateTrace {
     #[command(flatten)]
@@ -213,7 +222,15 @@ impl SimulateTrace {
 
     fn run(&self) -> Result<(), Failure> {
         let names = match &self.policy {
-            Policies::All => PolicyName::ALL.into_iter().filter(|&name| self.suits(name)).collect(),
+            Policies::All => {
+                let mut names: Vec<_> =
+                    PolicyName::ALL.into_iter().filter(|&name| self.suits(name)).collect();
+                if self.knows() == Knowledge::Learned {
+                    // There, it is `live` under another name.
+                    names.retain(|name| *name != PolicyName::Wic);
+                }
+                names
+            }
             Policies::These(names) => names.clone(),
         };
         self.common.check_outputs(names.len())?;
@@ -265,14 +282,16 @@ impl SimulateTrace {
             setup.policy = self.common.choice(name);
             let run = learned(&trace.file, trace.epoch, trace.model, &setup, learning, |_| tick())?;
             let mut report = TraceReport::new(&setup.policy.into(), run.score, Some(run.seconds));
-            report.ran = Some(match name {
-                PolicyName::Cam => "the service's scheduler, strategy cam",
-                PolicyName::RoundRobin => "the service's scheduler, strategy round-robin",
-                _ => "the service's scheduler, strategy learned",
-            });
+            report.ran = Some(ran_as(name));
             Ok((report, run.schedule))
         })?;
-        self.common.show(&reports, &TraceReport::HEADER, TraceReport::row)
+        self.common.show(&reports, &TraceReport::HEADER, TraceReport::row)?;
+        if !self.common.json {
+            for name in names.iter().filter(|name| !name.only_learns()) {
+                crate::note(&format!("{name} ran as {}", ran_as(*name)));
+            }
+        }
+        Ok(())
     }
 
     /// Refuses flags that would be ignored.

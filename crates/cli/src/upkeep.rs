@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use dunlin_engine::ageing::Ages;
+use dunlin_engine::clock;
 use dunlin_store::{Depth, SqliteStore, Statistics, Store};
 
 use crate::backend::DirectoryArgs;
 use crate::data_dir;
 use crate::failure::Failure;
-use crate::moments;
 use crate::output::print_line;
 
 #[derive(Debug, Subcommand)]
@@ -53,7 +53,7 @@ impl StoreCommand {
             }
             Self::Prune(Prune { trust_clock, directory }) => {
                 let config = directory.configuration()?.config;
-                let (store, now) = (SqliteStore::open(&config.data)?, moments::now());
+                let (store, now) = (SqliteStore::open(&config.data)?, clock::now());
                 let doubt = Ages::read(&store)?.believed_time(now, Duration::ZERO).doubt;
                 if let Some(ahead) = doubt.filter(|_| !trust_clock) {
                     let days = ahead.as_secs() / 86_400;

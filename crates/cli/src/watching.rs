@@ -5,6 +5,7 @@ pub(crate) mod add;
 pub(crate) mod budget;
 pub(crate) mod changes;
 pub(crate) mod diff;
+mod difference;
 pub(crate) mod edit;
 pub(crate) mod explain;
 pub(crate) mod export;
@@ -15,8 +16,18 @@ pub(crate) mod sources;
 pub(crate) mod tail;
 pub(crate) mod token;
 
+use crate::backend::{Access, Backend, ReachArgs, find_source};
+use crate::failure::Failure;
+
 /// How many of the newest are listed by default.
 const USUAL_LAST: u32 = 50;
+
+/// What answers a command about one source or about all, and the number of the one that was named.
+fn open(reach: &ReachArgs, source: Option<&str>) -> Result<(Box<dyn Backend>, Option<i64>), Failure> {
+    let backend = reach.open(Access::Read)?;
+    let source = source.map(|source| find_source(&*backend, source)).transpose()?;
+    Ok((backend, source.map(|source| source.id)))
+}
 
 /// How many of the newest to list: as many as requested, or a few for people; programs, and users who say where to
 /// begin, get the list in its order.

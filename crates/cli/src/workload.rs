@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 use dunlin_core::Budget;
-use dunlin_lab::policies::Choice;
+use dunlin_lab::policies::PolicyChoice;
 use dunlin_lab::sweep::{Summary, Sweep, every_policy};
 use serde::Serialize;
 
@@ -62,7 +62,7 @@ impl SimulateWorkload {
 
 impl SweepArgs {
     fn run(&self) -> Result<(), Failure> {
-        let chosen = |choice: &Choice| match &self.policies {
+        let chosen = |choice: &PolicyChoice| match &self.policies {
             Policies::All => true,
             Policies::These(names) => names.contains(&choice.name),
         };

@@ -50,6 +50,11 @@ impl Budget {
         })
     }
 
+    /// Whether every chronon grants the same.
+    pub const fn is_constant(&self) -> bool {
+        matches!(self.0, Grant::Constant(_))
+    }
+
     /// What is granted at `now`.
     pub fn at(&self, now: Chronon) -> f64 {
         match &self.0 {
@@ -94,10 +99,12 @@ pub struct Meter<'a> {
 const ROUNDING: f64 = 1e-9;
 
 impl Meter<'_> {
-    /// What may be spent at `now`. Must be asked for every chronon in turn.
+    /// What may be spent at `now`. Must be called for every chronon in turn.
     pub fn open(&self, now: Chronon) -> Allowance {
         let grant = self.budget.at(now);
-        Allowance { left: (self.saved + grant).min(capacity(grant)) }
+        let (all, most) = (self.saved + grant, capacity(grant));
+        let left = all.min(most);
+        Allowance { left, kept: (all.floor().min(most) + all.fract() - left).max(0.0) }
     }
 
     /// Closes the chronon with what its allowance has left. The whole part of its grant is spent first, and
@@ -114,12 +121,14 @@ impl Meter<'_> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Allowance {
     left: f64,
+    /// A fraction of a probe that is granted beyond what may be spent now.
+    kept: f64,
 }
 
 impl Allowance {
     /// An allowance of this much, for callers that keep their own accounts.
     pub const fn of(left: f64) -> Self {
-        Self { left }
+        Self { left, kept: 0.0 }
     }
 
     /// Whether a probe of this cost fits.
@@ -134,6 +143,11 @@ impl Allowance {
             self.left -= cost;
         }
         fits
+    }
+
+    /// What is left, and the fraction of a probe on top that may not be spent in this chronon, but counts in the next.
+    pub const fn saved_up(&self) -> f64 {
+        self.left + self.kept
     }
 
     /// What is left.
@@ -168,6 +182,20 @@ mod tests {
         assert_eq!(greedy(&Budget::constant(1.5).unwrap(), 4), [1, 2, 1, 2]);
         assert_eq!(greedy(&Budget::constant(0.1).unwrap(), 20).iter().sum::<u32>(), 2);
         assert_eq!(greedy(&Budget::per_chronon(vec![2.0, 0.0, 1.0]).unwrap(), 4), [2, 0, 1, 0]);
+    }
+
+    #[test]
+    fn what_is_saved_up_keeps_the_fraction_that_cannot_be_spent() {
+        let budget = Budget::constant(0.3).unwrap();
+        let mut meter = budget.meter();
+        let mut saved_up = Vec::new();
+        for now in Chronon::first(8) {
+            let mut allowance = meter.open(now);
+            saved_up.push((10.0 * allowance.saved_up()).round());
+            allowance.spend(1.0);
+            meter.close(now, &allowance);
+        }
+        assert_eq!(saved_up, [3.0, 6.0, 9.0, 12.0, 5.0, 8.0, 11.0, 4.0]);
     }
 
     #[test]
@@ -231,6 +259,17 @@ mod tests {
     fn nothing_is_nothing_however_cheap_a_probe() {
         let mut allowance = Budget::constant(0.0).unwrap().meter().open(Chronon::FIRST);
         assert!(!allowance.spend(1e-12));
+    }
+
+    #[test]
+    fn a_share_of_a_budget_is_between_nothing_and_all_of_it() {
+        let budget = Budget::per_chronon(vec![4.0, 1.0]).unwrap();
+        let [nothing, half] = [0.0, 0.5].map(|share| budget.scaled(share));
+        assert_eq!([1, 2, 3].map(|now| half.at(Chronon::new(now).unwrap())), [2.0, 0.5, 0.0]);
+        assert_eq!([-1.0, f64::NAN].map(|share| budget.scaled(share)), [nothing.clone(), nothing]);
+        assert_eq!(budget.scaled(1.5), budget);
+        let constant = Budget::constant(2.0).unwrap();
+        assert_eq!((constant.scaled(0.5).at(Chronon::FIRST), constant.scaled(7.0)), (1.0, constant.clone()));
     }
 
     #[test]

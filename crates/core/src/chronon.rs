@@ -1,5 +1,5 @@
 //! A chronon: the indivisible step of time in which decisions are made. Not a wall-clock instant; how
-//! long a chronon lasts is the caller's business.
+//! long a chronon lasts is decided by the caller.
 
 use std::fmt;
 use std::num::NonZeroU32;

@@ -2,7 +2,7 @@
 
 use crate::{Error, SourceIdx};
 
-/// Probe costs; 1 for every source unless said otherwise.
+/// Probe costs; 1 for every source by default.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Costs {
     /// Costs of the sources named so far; those beyond the end cost 1.
@@ -31,7 +31,7 @@ impl Costs {
         Ok(Self { by_source, least })
     }
 
-    /// Another cost for one source. One that makes no sense is taken to be 1.
+    /// Another cost for one source. An invalid one counts as 1.
     pub fn set(&mut self, source: SourceIdx, cost: f64) {
         let cost = if cost.is_finite() && cost > 0.0 { cost } else { 1.0 };
         if self.by_source.len() <= source.index() {
@@ -67,5 +67,16 @@ mod tests {
             assert_eq!(Costs::per_source(vec![1.0, bad]), Err(Error::BadCost(bad)));
         }
         assert_eq!(Costs::per_source(vec![0.5]).unwrap().of(SourceIdx(0)), 0.5);
+    }
+
+    #[test]
+    fn the_least_cost_is_known_however_costs_came_to_be() {
+        assert_eq!(Costs::uniform().least(), 1.0);
+        assert_eq!(Costs::per_source(vec![3.0, 0.5, 2.0]).unwrap().least(), 0.5);
+        let mut costs = Costs::uniform();
+        costs.set(SourceIdx(2), 0.25);
+        costs.set(SourceIdx(0), 3.0);
+        assert_eq!([0, 1, 2, 3].map(|source| costs.of(SourceIdx(source))), [3.0, 1.0, 0.25, 1.0]);
+        assert_eq!(costs.least(), 0.25);
     }
 }

@@ -1,6 +1,6 @@
 //! What a constructor of this crate can refuse.
 
-/// A value that would break an invariant of the model. Messages name the value and what would do.
+/// A value that would break an invariant of the model. Messages name the value and what is expected.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -15,7 +15,7 @@ pub enum Error {
     /// A need without a single interval.
     #[error("a CEI without intervals can never be captured (expected at least one interval)")]
     NoIntervals,
-    /// A profile index that was never handed out.
+    /// A profile index that does not exist.
     #[error("profile {profile} does not exist (expected one of {profiles})")]
     UnknownProfile {
         /// The index asked for.

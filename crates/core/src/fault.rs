@@ -1,4 +1,4 @@
-//! The two questions a failure has to answer, in one vocabulary for whoever fetches, stores or delivers.
+//! The two questions a failure has to answer, in one vocabulary for fetching, storing and delivering.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ pub enum Fault {
     Remote,
     /// This program, or the machine and network it runs on. A site must not be counted as dead for it.
     Ours,
-    /// Whoever gave the URL, the request or the settings.
+    /// The user, who gave the URL, the request or the settings.
     User,
 }
 
@@ -20,7 +20,7 @@ pub enum Fault {
 pub enum Retry {
     /// Not until something is changed by hand.
     No,
-    /// Not before this long, because we were told so.
+    /// Not before this long, as the answer says.
     After(Duration),
     /// After a growing pause.
     Backoff,

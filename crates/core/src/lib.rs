@@ -1,7 +1,7 @@
-//! The nouns of Dunlin, shared by the side that decides and the side that fetches.
+//! The basic values of Dunlin, shared by the code that decides and the code that fetches.
 //!
-//! Nothing here does anything: these are values whose constructors enforce what every other crate
-//! relies on. Sources, profiles and needs are dense indices; their names stay with whoever read them.
+//! There is no behaviour here: these are values whose constructors enforce what every other crate
+//! relies on. Sources, profiles and needs are dense indices; their names stay with the code that read them.
 //!
 //! ```
 //! use dunlin_core::{Chronon, ExecutionInterval, Need, SourceIdx, Workload};
@@ -21,6 +21,7 @@
 //! Invariant: no clock, no randomness, no files, no sockets, no hash order.
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
+mod backoff;
 mod budget;
 mod chronon;
 mod cost;
@@ -34,6 +35,7 @@ mod time;
 mod trace;
 mod workload;
 
+pub use backoff::Backoff;
 pub use budget::{Allowance, Budget, Meter};
 pub use chronon::Chronon;
 pub use cost::Costs;
@@ -42,7 +44,7 @@ pub use fault::{Fault, Retry};
 pub use interval::ExecutionInterval;
 pub use observation::{Observation, Outcome};
 pub use schedule::{Probe, Schedule};
-pub use source::SourceIdx;
+pub use source::{ResourceIdx, SourceIdx};
 pub use time::Time;
 pub use trace::Changes;
 pub use workload::{Cei, CeiIdx, Need, ProfileIdx, Workload};

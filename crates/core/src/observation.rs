@@ -1,23 +1,23 @@
-//! The only way back from the world to the scheduler: what came of a probe.
+//! The only feedback that a policy gets: the outcome of a probe.
 
 use crate::{Chronon, SourceIdx};
 
-/// What came of one probe.
+/// The outcome of one probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Observation {
     /// The source probed.
     pub source: SourceIdx,
     /// When.
     pub at: Chronon,
-    /// How it went.
+    /// How it ended.
     pub outcome: Outcome,
 }
 
-/// How a probe went.
+/// How a probe ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// The source answered; everything on it up to this chronon has been seen.
     Read,
-    /// Nothing was seen; the budget is spent all the same.
+    /// Nothing was seen; the budget is spent nevertheless.
     Failed,
 }

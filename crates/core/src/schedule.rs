@@ -2,7 +2,7 @@
 
 use crate::{Chronon, SourceIdx};
 
-/// One look at one source.
+/// One probe of one source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Probe {
     /// When.

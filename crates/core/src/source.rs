@@ -1,4 +1,4 @@
-//! Which source, as a dense index. Names and addresses live with whoever assigned the index.
+//! Which source, as a dense index. Names and addresses stay with the code that assigned the index.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,6 +9,17 @@ pub struct SourceIdx(pub u32);
 
 impl SourceIdx {
     /// Its position in an array with one element per source.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What one fetch serves, by its position in the caller's list: a resource. Sources are what is wanted of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct ResourceIdx(pub u32);
+
+impl ResourceIdx {
+    /// As an index into a list.
     pub const fn index(self) -> usize {
         self.0 as usize
     }

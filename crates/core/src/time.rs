@@ -1,6 +1,8 @@
 //! Wall-clock time as the live service stores and passes it: microseconds since 1970, UTC. Not a chronon,
 //! and not a clock: nothing in this crate knows what time it is.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use serde::{Deserialize, Serialize};
 
 /// An instant, in microseconds since 1970-01-01T00:00:00Z; negative before that.
@@ -37,5 +39,23 @@ impl Time {
     /// Time from `earlier` to here; zero when `earlier` is not earlier.
     pub fn since(self, earlier: Self) -> std::time::Duration {
         std::time::Duration::from_micros(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
+    }
+}
+
+impl From<SystemTime> for Time {
+    /// A time before 1970 becomes its beginning.
+    fn from(time: SystemTime) -> Self {
+        Self(0).plus(time.duration_since(UNIX_EPOCH).unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_are_rounded_down_on_either_side_of_1970() {
+        let seconds = [-2_000_000, -1_999_999, -1, 0, 999_999, 1_000_000].map(Time::from_micros);
+        assert_eq!(seconds.map(Time::seconds), [-2, -2, -1, 0, 0, 1]);
     }
 }

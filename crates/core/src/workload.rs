@@ -15,11 +15,11 @@ pub struct ProfileIdx(pub u32);
 pub enum Need {
     /// Every one.
     All,
-    /// This many, whichever they are.
+    /// This many of them, any.
     Any(u32),
 }
 
-/// One complex execution interval, as a policy is told of it.
+/// One complex execution interval, as a policy gets it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cei<'a> {
     /// Its order of appearance.

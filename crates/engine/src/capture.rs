@@ -10,38 +10,63 @@ mod reading;
 
 pub use detail::{ChangeDetail, DetailPiece};
 pub use failure::{Failure, Refusal};
+pub(crate) use failure::{reading_took_too_long, status_in_words};
 pub use reading::Previous;
+pub(crate) use reading::{document_of, input_of, is_noteworthy};
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use dunlin_core::Time;
+use dunlin_core::{Fault, Time};
+use dunlin_extract::flicker::Suppressed;
 use dunlin_extract::{Extractor, Flicker};
 use dunlin_net::{Fetched, Request, http_date, politeness};
-use dunlin_sched::model::Seen;
+use dunlin_sched::model::Evidence;
 use dunlin_store::{Capture, ContentHash, Health, Outcome, ProbeId, SourceId};
+use serde::{Deserialize, Serialize};
 use url::Url;
 
-use crate::memory::{ProbeNote, flicker_note};
+use crate::memory::{FetchState, ProbeNote};
 use crate::recipe::Target;
 use crate::{Error, Settings};
 
-/// A probe to make.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A probe to make: one fetch, for all sources of a resource.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProbeTask {
     /// Its id.
     pub probe: ProbeId,
+    /// The address, as control knows it. Parsed once and shared; as plain data it is its text.
+    #[serde(with = "url_text")]
+    pub url: Arc<Url>,
+    /// The sources that it serves, at least one.
+    pub sources: Vec<SourceTask>,
+}
+
+/// One source that a probe serves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceTask {
     /// The source.
     pub source: SourceId,
-    /// The source's address, as control knows it.
-    pub url: Arc<Url>,
     /// When it was last probed successfully.
     pub last_probe: Option<Time>,
 }
 
-/// A probe that is ready to be fetched, with what its result will be compared with.
+/// A probe that is ready to be fetched, with what its answer will be compared with.
 #[derive(Debug, Clone)]
 pub struct PreparedProbe {
+    /// Which probe.
+    pub probe: ProbeId,
+    /// What the last fetch of the resource left.
+    pub fetch_state: FetchState,
+    /// The sources that it serves, at least one.
+    pub sources: Vec<PreparedSource>,
+    /// Sources that cannot be served, and why.
+    pub dropped: Vec<(SourceId, String)>,
+}
+
+/// One source of a prepared probe.
+#[derive(Debug, Clone)]
+pub struct PreparedSource {
     /// Which source.
     pub source: SourceId,
     /// Which probe.
@@ -59,10 +84,11 @@ pub struct PreparedProbe {
 /// Probes within this time of each other form a burst, if the settings allow them that soon.
 const CLOSE: Duration = Duration::from_secs(15);
 
-impl PreparedProbe {
-    /// A probe of a source, with the stored note of the last probe and the stored flicker.
+impl PreparedSource {
+    /// A source of a probe, with the stored note of the last probe and the stored flicker.
     pub fn new(
-        task: &ProbeTask,
+        probe: ProbeId,
+        task: SourceTask,
         target: Target,
         mut note: ProbeNote,
         flicker: Flicker,
@@ -73,38 +99,141 @@ impl PreparedProbe {
         if note.confirming.is_none() {
             note.last_probe = task.last_probe.or(note.last_probe);
         }
-        Self { source: task.source, probe: task.probe, target, note, flicker, close }
+        Self { source: task.source, probe, target, note, flicker, close }
+    }
+}
+
+impl PreparedProbe {
+    /// What to ask the server for. Content that every source has read already need not come again; without that, "not
+    /// changed" would be an answer without content.
+    pub fn request(&self) -> Result<Request, Error> {
+        // The same for all of them: that is what makes them sources of one resource.
+        let first = self.sources.first().ok_or(Error::Stopped)?;
+        let request = first.target.request()?;
+        let has_read_it =
+            |source: &PreparedSource| source.note.has_baseline() && source.note.hash == self.fetch_state.hash;
+        let all_have = self.sources.iter().all(has_read_it);
+        Ok(if all_have { request.unless(self.fetch_state.validators.clone()) } else { request })
+    }
+}
+
+/// The answer to a fetch, with what every source has to know about it.
+#[derive(Debug)]
+pub struct Answer {
+    /// What came.
+    pub result: Result<Fetched, dunlin_net::Error>,
+    /// When it was complete.
+    pub at: Time,
+    /// The hash of its body, if it has one.
+    hash: Option<[u8; 32]>,
+}
+
+impl Answer {
+    /// Hashes the body, unless its hash is known.
+    pub fn new(result: Result<Fetched, dunlin_net::Error>, at: Time, known_hash: Option<[u8; 32]>) -> Self {
+        let body =
+            result.as_ref().ok().filter(|fetched| fetched.fault().is_none() && !fetched.is_unchanged());
+        let hash = body.map(|fetched| known_hash.unwrap_or_else(|| ContentHash::of(&fetched.body).0));
+        Self { result, at, hash }
     }
 
-    /// What to ask the server for.
-    pub fn request(&self) -> Result<Request, Error> {
-        let request = self.target.request()?;
-        // Without a baseline, "not changed" would be an answer without content.
-        let is_first = !self.note.has_baseline();
-        Ok(if is_first { request } else { request.unless(self.note.validators.clone()) })
+    /// What the next fetch of the resource starts from.
+    pub fn fetch_state(&self, before: &FetchState) -> FetchState {
+        match &self.result {
+            Ok(fetched) if fetched.fault().is_none() => before.after(fetched, self.hash),
+            _ => before.clone(),
+        }
     }
 }
 
 /// The result of a probe.
 #[derive(Debug, Clone)]
 pub struct ProbeResult {
-    /// What to store, without politeness, forecast, state and the probe's note: control adds those.
-    pub capture: Capture,
+    /// Which probe.
+    pub probe: ProbeId,
     /// What it means for politeness towards the host.
     pub politeness_outcome: politeness::Outcome,
+    /// Bytes of the body.
+    pub n_bytes: u64,
+    /// All fetched URLs, in order, where the resource redirects; empty otherwise.
+    pub redirect_chain: Vec<Url>,
+    /// What the next fetch starts from, if that is something else than before.
+    pub fetch_state: Option<FetchState>,
+    /// What became of each source.
+    pub sources: Vec<SourceEnd>,
+}
+
+impl ProbeResult {
+    /// The result of a fetch with this answer, for sources that came to this.
+    pub fn of(prepared: &PreparedProbe, answer: &Answer, mut sources: Vec<SourceEnd>) -> Self {
+        let fetched = answer.result.as_ref().ok();
+        let fetch_state = answer.fetch_state(&prepared.fetch_state);
+        let dropped = prepared.dropped.iter().cloned();
+        sources.extend(dropped.map(|(source, reason)| SourceEnd::Dropped { source, reason }));
+        Self {
+            probe: prepared.probe,
+            politeness_outcome: politeness::Outcome::of(&answer.result),
+            n_bytes: fetched.map_or(0, |fetched| fetched.sent_bytes),
+            redirect_chain: fetched.map_or_else(Vec::new, redirect_chain),
+            fetch_state: (fetch_state != prepared.fetch_state).then_some(fetch_state),
+            sources,
+        }
+    }
+}
+
+/// What became of one source of a probe.
+#[derive(Debug, Clone)]
+pub enum SourceEnd {
+    /// It has a result.
+    Result(Box<SourceResult>),
+    /// Reading it has panicked.
+    Crashed {
+        /// Which source.
+        source: SourceId,
+        /// The panic message.
+        reason: String,
+    },
+    /// It has no result that can be stored: the store could not be read, or the source is gone.
+    Dropped {
+        /// Which source.
+        source: SourceId,
+        /// Why.
+        reason: String,
+    },
+}
+
+impl SourceEnd {
+    /// Which source.
+    pub const fn source(&self) -> SourceId {
+        match self {
+            Self::Result(result) => result.capture.source,
+            Self::Crashed { source, .. } | Self::Dropped { source, .. } => *source,
+        }
+    }
+}
+
+impl From<SourceResult> for SourceEnd {
+    fn from(result: SourceResult) -> Self {
+        Self::Result(Box::new(result))
+    }
+}
+
+/// The result of a probe for one source.
+#[derive(Debug, Clone)]
+pub struct SourceResult {
+    /// What to store, without politeness, forecast, state and the probe's note: control adds those.
+    pub capture: Capture,
     /// What the probe showed.
     pub outcome: ProbeOutcome,
     /// What to leave for the next probe.
     pub note: ProbeNote,
     /// Whether the stored note is already the same, except for the time.
     pub is_noted: bool,
+    /// Differences that are not reported, and why.
+    pub suppressed: Vec<Suppressed>,
     /// The health of the source, and the reason; without one, an earlier reason about reading still holds. `None` leaves its
     /// state.
     pub health: Option<(Health, Option<String>)>,
-    /// Bytes of the body.
-    pub n_bytes: u64,
-    /// All fetched URLs, in order, where the source redirects; empty otherwise.
-    pub redirect_chain: Vec<Url>,
 }
 
 /// What a probe showed.
@@ -113,7 +242,7 @@ pub enum ProbeOutcome {
     /// The source was observed.
     Observed {
         /// What a forecast can learn from it.
-        seen: Seen,
+        evidence: Evidence,
         /// Whether a second probe soon would show what flickers.
         follow_up: FollowUp,
     },
@@ -132,95 +261,73 @@ pub enum FollowUp {
 
 /// What to do with an answer.
 #[derive(Debug)]
-pub enum Step<'f> {
+pub enum Step<'a> {
     /// All is known already.
-    Done(Box<ProbeResult>),
+    Done(Box<SourceResult>),
     /// Its content is other than the last one: give it to [`read`], with what was there before.
-    Read(&'f Fetched),
+    Read(&'a Fetched),
 }
 
-/// What is known about a body before it is hashed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Body {
-    /// It is the last one again.
-    Last,
-    /// Nothing.
-    Any,
-}
-
-/// Judges an answer that came at `at` as far as possible without reading it.
-pub fn first_step<'f>(
-    prepared: &PreparedProbe,
-    answer: &'f Result<Fetched, dunlin_net::Error>,
-    body: Body,
-    at: Time,
-) -> Step<'f> {
-    let politeness_outcome = politeness::Outcome::of(answer);
-    let fetched = match answer {
-        Err(error) => {
-            return Step::Done(Box::new(failure::of_error(prepared, error, politeness_outcome, at)));
-        }
+/// Judges an answer as far as possible without reading it.
+pub fn first_step<'a>(prepared: &PreparedSource, answer: &'a Answer) -> Step<'a> {
+    let fetched = match &answer.result {
+        Err(error) => return Step::Done(Box::new(failure::of_error(prepared, error, answer.at))),
         Ok(fetched) => fetched,
     };
     if let Some(fault) = fetched.fault() {
-        return Step::Done(Box::new(failure::of_status(prepared, fetched, fault, politeness_outcome, at)));
+        return Step::Done(Box::new(failure::of_status(prepared, fetched, fault, answer.at)));
     }
-    let is_same = || Some(ContentHash::of(&fetched.body).0) == prepared.note.hash;
-    if fetched.is_unchanged() || body == Body::Last || is_same() {
-        return Step::Done(Box::new(unchanged(prepared, fetched, politeness_outcome, at)));
+    if fetched.is_unchanged() || answer.hash == prepared.note.hash {
+        return Step::Done(Box::new(unchanged(prepared, fetched, answer.at)));
     }
     Step::Read(fetched)
 }
 
 /// Reads content that is not the last one, and compares it with what was there.
 pub fn read(
-    prepared: PreparedProbe,
+    prepared: PreparedSource,
+    answer: &Answer,
     fetched: &Fetched,
     previous: &Previous,
-    at: Time,
     extractor: &Extractor,
-) -> ProbeResult {
-    reading::read(prepared, fetched, previous, at, extractor)
+) -> SourceResult {
+    reading::read(prepared, answer, fetched, previous, extractor)
 }
 
 /// A failure that has nothing to do with an answer: the pipeline itself gave up.
-pub fn given_up(prepared: &PreparedProbe, failure: Failure, at: Time) -> ProbeResult {
-    failure::failed(prepared, failure, politeness::Outcome::Abandoned, at)
+pub fn given_up(prepared: &PreparedProbe, failure: &Failure, at: Time) -> ProbeResult {
+    let failed = |source: &PreparedSource| failure::failed(source, failure.clone(), at).into();
+    ProbeResult {
+        probe: prepared.probe,
+        politeness_outcome: politeness::Outcome::Abandoned,
+        n_bytes: 0,
+        redirect_chain: Vec::new(),
+        fetch_state: None,
+        sources: prepared.sources.iter().map(failed).collect(),
+    }
+}
+
+/// The recipe of a source cannot be used.
+pub fn unusable(prepared: &PreparedSource, reason: String, at: Time) -> SourceResult {
+    failure::failed(prepared, Failure::new(Fault::User, reason), at)
 }
 
 /// A reading that was abandoned because it took longer than `within`.
-pub fn reading_timed_out(
-    prepared: &PreparedProbe,
-    answer: &Result<Fetched, dunlin_net::Error>,
-    within: Duration,
-    at: Time,
-) -> ProbeResult {
-    failure::of_reading(prepared, answer, within, at)
+pub fn reading_timed_out(prepared: &PreparedSource, within: Duration, at: Time) -> SourceResult {
+    failure::of_reading(prepared, within, at)
 }
 
-fn unchanged(
-    prepared: &PreparedProbe,
-    fetched: &Fetched,
-    politeness_outcome: politeness::Outcome,
-    at: Time,
-) -> ProbeResult {
-    let mut note =
-        ProbeNote { confirming: None, ..note_after(&prepared.note, prepared.note.last_probe, fetched) };
+fn unchanged(prepared: &PreparedSource, fetched: &Fetched, at: Time) -> SourceResult {
+    let mut note = ProbeNote { confirming: None, ..note_after(&prepared.note, prepared.note.last_probe) };
     let is_noted = note == prepared.note;
     note.last_probe = Some(at);
-    let mut capture = Capture::bare(prepared.source, prepared.probe, at, Outcome::Unchanged);
-    if prepared.flicker.is_learned() {
-        capture.notes.extend(flicker_note(&prepared.flicker.clone().stayed_the_same()));
-    }
-    ProbeResult {
-        capture,
-        politeness_outcome,
-        outcome: ProbeOutcome::Observed { seen: Seen::Unchanged, follow_up: FollowUp::None },
+    SourceResult {
+        capture: Capture::bare(prepared.source, prepared.probe, at, Outcome::Unchanged),
+        outcome: ProbeOutcome::Observed { evidence: Evidence::Unchanged, follow_up: FollowUp::None },
         note,
         is_noted,
+        suppressed: Vec::new(),
         health: Some((Health::Well, moved(fetched))),
-        n_bytes: fetched.sent_bytes,
-        redirect_chain: redirect_chain(fetched),
     }
 }
 
@@ -231,21 +338,13 @@ fn redirect_chain(fetched: &Fetched) -> Vec<Url> {
     fetched.hops.iter().map(|hop| hop.from.clone()).chain([Url::clone(&fetched.final_url)]).collect()
 }
 
-/// The note of a successful probe, with the hash of the previous content. A 304 may omit validators that are still valid.
-fn note_after(before: &ProbeNote, last_probe: Option<Time>, fetched: &Fetched) -> ProbeNote {
-    let mut note = ProbeNote { last_probe, failures: 0, not_before: None, ..before.clone() };
-    if fetched.is_unchanged() {
-        let (etag, last_modified) = (&fetched.validators.etag, &fetched.validators.last_modified);
-        note.validators.etag = etag.clone().or(note.validators.etag);
-        note.validators.last_modified = last_modified.clone().or(note.validators.last_modified);
-    } else {
-        note.validators = fetched.validators.clone();
-    }
-    note
+/// The note of a successful probe, with the hash of the previous content.
+fn note_after(before: &ProbeNote, last_probe: Option<Time>) -> ProbeNote {
+    ProbeNote { last_probe, failures: 0, not_before: None, ..before.clone() }
 }
 
 /// The new address of the source, if every redirect to it was permanent.
-fn moved(fetched: &Fetched) -> Option<String> {
+pub(crate) fn moved(fetched: &Fetched) -> Option<String> {
     let is_for_good = |status: u16| matches!(status, 301 | 308);
     let hops = &fetched.hops;
     let has_moved = !hops.is_empty() && hops.iter().all(|hop| is_for_good(hop.status.as_u16()));
@@ -263,4 +362,22 @@ pub(crate) fn is_about_redirect(reason: &str) -> bool {
 /// When the server says the page was last changed.
 fn last_modified(fetched: &Fetched) -> Option<Time> {
     http_date::parse(fetched.validators.last_modified.as_deref()?)
+}
+
+/// A URL as its text.
+mod url_text {
+    use std::sync::Arc;
+
+    use serde::de::Error as _;
+    use serde::{Deserialize as _, Deserializer, Serializer};
+    use url::Url;
+
+    pub(super) fn serialize<S: Serializer>(url: &Url, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(url.as_str())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<Url>, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Url::parse(&text).map(Arc::new).map_err(D::Error::custom)
+    }
 }

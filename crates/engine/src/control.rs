@@ -1,46 +1,53 @@
 //! Every decision of the engine, as one synchronous state machine: what comes in are events with the time at which they
 //! happened, what goes out are commands. No clock, no sockets, no store; both drivers run this same value.
 //!
-//! It owns the watch (which source now), politeness (which host not yet), the known robots.txt files, and the list of
-//! active probes.
+//! Its parts own their state: the scheduler (which resource now), [`admission`] (which host not yet, by robots.txt and
+//! politeness), [`in_flight`] (the active probes), the sources, resources and hosts, the open CEIs, and what is learned and
+//! not noted yet. Here is only the way from events to commands; `begin` goes from a choice to a request, `finish` from a
+//! result to what is stored and learned.
 //!
 //! Invariants: a probe is active until its result is written, and its source is not probed again before that. No more
 //! probes are active than the settings allow. While the store cannot be written, no probe is started.
 
+mod admission;
 mod begin;
+mod ceis;
 mod explain;
 mod finish;
 mod hosts;
-mod noting;
+mod in_flight;
+mod pending_notes;
 mod redirect;
+mod resources;
 mod robots;
 mod sources;
 mod time;
 mod trouble;
 mod usage;
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use dunlin_core::Time;
-use dunlin_net::politeness::{Politeness, ScopeState, ScopedUrl};
-use dunlin_net::robots::RobotsCache;
-use dunlin_net::{Connections, CrossSiteRedirect, Error as NetError, Fetched};
-use dunlin_sched::model::Seen;
-use dunlin_sched::watch::journal::{Entry, Journaled};
-use dunlin_sched::watch::{self, Choice, HostIdx, Input, Pace};
-use dunlin_store::{Capture, NewDecision, Note, ObservationId, ProbeId, Recorded, SourceId};
+use dunlin_net::{CrossSiteRedirect, Error as NetError, Fetched};
+use dunlin_sched::scheduler::journal::{JournalEntry, JournaledScheduler};
+use dunlin_sched::scheduler::{self, Choice, HostIdx, Input, Pace};
+use dunlin_store::{
+    Capture, CeiId, CeiState, NewDecision, Note, ObservationId, ProbeId, Recorded, SourceId, StoredCei,
+};
 use url::Url;
 
-use crate::by_id::ById;
-use crate::capture::{FollowUp, ProbeResult, ProbeTask};
+use crate::capture::{ProbeResult, ProbeTask};
 use crate::source_config::SourceConfig;
-use crate::{Figures, Health, RobotsRule, Settings};
+use crate::{EngineStats, Health, Settings};
 
+use admission::Admission;
+use ceis::Ceis;
 use hosts::Hosts;
-use noting::Noting;
+use in_flight::InFlight;
+use pending_notes::PendingNotes;
 pub use redirect::SiteHop;
+use resources::Resources;
 use sources::Sources;
 use trouble::Trouble;
 use usage::Usage;
@@ -110,6 +117,14 @@ pub enum Event {
     JournalWritten,
     /// The store cannot be written, or can again.
     StoreTrouble(Option<String>),
+    /// Open CEIs, new or from an earlier run.
+    CeisAdded(Vec<StoredCei>),
+    /// A CEI got further intervals in the store.
+    CeiExtended(CeiId),
+    /// A CEI that was extended, as it is in the store.
+    CeiRead(StoredCei),
+    /// The owner of a CEI no longer wants it.
+    CeiWithdrawn(CeiId),
     /// Another budget for all.
     Budget(Pace),
     /// No probe is started from now on.
@@ -151,36 +166,14 @@ pub enum Write {
         /// With these, all that was learned up to here is noted.
         until: Option<ObservationId>,
     },
-}
-
-/// A probe from decision to commit.
-#[derive(Debug)]
-struct ActiveProbe {
-    choice: Choice,
-    id: SourceId,
-    host: HostIdx,
-    /// The URL of the current or last hop.
-    url: Arc<ScopedUrl>,
-    /// Over which connections; a new one after a kept one was closed.
-    connections: Connections,
-    /// The redirect to another site, if there was one: `url` is then its target and not the source's address.
-    redirect: Option<Box<CrossSiteRedirect>>,
-    /// How to update the watch once the capture is written.
-    ending: Option<WatchUpdate>,
-}
-
-#[derive(Debug)]
-enum WatchUpdate {
-    /// `is_noted`: what was learned from it is stored with it.
-    Observed {
-        seen: Seen,
+    /// Nothing, but reads this CEI after all writes before it; then [`Event::CeiRead`].
+    ReadCei(CeiId),
+    /// CEIs that have ended without being captured.
+    CeisEnded {
+        /// Which, and how.
+        ended: Vec<(CeiId, CeiState)>,
+        /// When.
         at: Time,
-        follow_up: FollowUp,
-        is_noted: bool,
-    },
-    Failed {
-        not_before: Time,
-        failures: u32,
     },
 }
 
@@ -201,29 +194,23 @@ const FULL_JOURNAL: usize = 2_000;
 const QUIET_JOURNAL_EVERY: Duration = Duration::from_mins(10);
 /// How often scopes that hold nothing back are forgotten.
 const FORGET_EVERY: Duration = Duration::from_mins(10);
-/// The most sites whose robots.txt is remembered.
-const MAX_SITES: usize = 50_000;
 
 /// The state machine.
 #[derive(Debug)]
 pub struct Control {
     settings: Arc<Settings>,
-    watch: Journaled,
-    politeness: Politeness,
-    robots: Option<RobotsCache>,
-    /// Each robots.txt that is being fetched, and the probes that wait for it.
-    robots_fetches: BTreeMap<String, Vec<ProbeId>>,
-    /// Probes that wait for their host to be free after its robots.txt was read, by when it is.
-    delayed: BTreeSet<(Time, ProbeId)>,
+    scheduler: JournaledScheduler,
+    admission: Admission,
+    in_flight: InFlight,
     sources: Sources,
+    resources: Resources,
+    ceis: Ceis,
     hosts: Hosts,
-    active_probes: ById<ProbeId, ActiveProbe>,
-    last_probe_id: u64,
     journal: JournalState,
-    noting: Noting,
+    pending_notes: PendingNotes,
     trouble: Trouble,
     usage: Usage,
-    figures: Figures,
+    stats: EngineStats,
     budget: Pace,
     price: f64,
     now: Option<Time>,
@@ -236,10 +223,10 @@ pub struct Control {
 /// What of the journal is not written yet.
 #[derive(Debug, Default)]
 struct JournalState {
-    /// From a watch that has been replaced.
-    entries: Vec<Entry>,
+    /// From a scheduler that has been replaced.
+    entries: Vec<JournalEntry>,
     rows: Vec<NewDecision>,
-    /// Inputs and choices since the last batch, whose entries are still in the watch.
+    /// Inputs and choices since the last batch, whose entries are still in the scheduler.
     n_new: usize,
     batch_at: Option<Time>,
     is_writing: bool,
@@ -248,25 +235,19 @@ struct JournalState {
 impl Control {
     /// Watches nothing yet. `first_probe` is a number from which on no probe of an earlier run was counted.
     pub fn new(settings: Arc<Settings>, budget: Pace, first_probe: u64) -> Self {
-        let robots = match &settings.robots {
-            RobotsRule::Obey { product } => Some(RobotsCache::new(product, MAX_SITES)),
-            RobotsRule::Ignore => None,
-        };
         Self {
-            watch: new_watch(&settings, budget),
-            politeness: Politeness::new(settings.politeness, settings.seed),
-            robots,
-            robots_fetches: BTreeMap::new(),
-            delayed: BTreeSet::new(),
+            scheduler: new_scheduler(&settings, budget),
+            admission: Admission::new(&settings),
+            in_flight: InFlight::new(first_probe),
             sources: Sources::default(),
+            resources: Resources::default(),
+            ceis: Ceis::default(),
             hosts: Hosts::default(),
-            active_probes: ById::default(),
-            last_probe_id: first_probe,
             journal: JournalState::default(),
-            noting: Noting::default(),
+            pending_notes: PendingNotes::default(),
             trouble: Trouble::default(),
             usage: Usage::default(),
-            figures: Figures::default(),
+            stats: EngineStats::default(),
             budget,
             price: 0.0,
             now: None,
@@ -280,19 +261,12 @@ impl Control {
 
     /// Restores the scopes and sites that an earlier run stored. Unreadable ones are skipped.
     pub fn restore_politeness(&mut self, stored: &[dunlin_store::Politeness]) {
-        let read = |place: &dunlin_store::Politeness| {
-            Some((place.scope.clone(), postcard::from_bytes::<ScopeState>(&place.state).ok()?))
-        };
-        let (sites, places): (Vec<_>, Vec<_>) = stored.iter().partition(|stored| robots::is_site(stored));
-        self.politeness.restore(places.into_iter().filter_map(read));
-        if let Some(robots) = &mut self.robots {
-            robots.restore(sites.into_iter().filter_map(robots::read_site));
-        }
+        self.admission.restore(stored);
     }
 
     /// Begins after an earlier run, which may have sent requests to any host up to now.
     pub fn resume(&mut self, now: Time) {
-        self.politeness.resume(now);
+        self.admission.resume(now);
     }
 
     /// Handles an event, and appends the commands that follow from it.
@@ -302,56 +276,61 @@ impl Control {
             Event::Tick { at } => self.tick(now, at, commands),
             Event::Configured(config) => config.into_iter().for_each(|config| self.join(now, config)),
             Event::Removed(id) => self.leave(now, id),
-            Event::Probed(result) => self.probed(now, result, commands),
+            Event::Probed(result) => self.probed(now, *result, commands),
             Event::Redirected { probe, redirect } => self.redirected(now, probe, redirect, commands),
             Event::ConnectionClosed { probe } => self.connection_closed(now, probe),
             Event::Dropped { probe, reason } => self.dropped(now, probe, &reason),
             Event::Crashed { probe, reason } => self.crashed(now, probe, &reason, commands),
             Event::Robots { url, answer } => self.robots_answered(now, &url.into(), &answer, commands),
             Event::RobotsLost { url } => self.robots_lost(now, &url.into(), commands),
-            Event::Written { probe, result, .. } => {
-                let host = self.active_probes.get(&probe).map(|active| active.host);
-                self.written(now, probe, result);
+            Event::Written { probe, source, result } => {
+                let host = self.in_flight.get(probe).map(|active| active.host);
+                self.written(now, probe, source, result);
                 host.into_iter().for_each(|host| self.choose_again(now, host, commands));
             }
             Event::JournalWritten => self.journal.is_writing = false,
             Event::StoreTrouble(reason) => {
-                self.figures.store_failures += u64::from(reason.is_some());
+                self.stats.store_failures += u64::from(reason.is_some());
                 self.trouble.store = reason;
             }
+            Event::CeisAdded(ceis) => ceis.into_iter().for_each(|cei| self.cei_added(now, cei)),
+            Event::CeiExtended(id) => self.cei_extended(id, commands),
+            Event::CeiRead(cei) => self.cei_read(now, cei),
+            Event::CeiWithdrawn(id) => self.cei_withdrawn(now, id),
             Event::Budget(pace) => {
                 self.budget = pace;
-                self.update_watch(now, Input::Budget(pace));
+                self.update_scheduler(now, Input::Budget(pace));
             }
             Event::Stopping => self.stop(now),
         }
+        self.take_cei_events(now, commands);
     }
 
     /// Requests a probe of a source ahead of others.
     pub fn request_probe(&mut self, now: Time, id: SourceId) -> Result<(), NotProbeable> {
         let source = self.sources.find(id).ok_or(NotProbeable::Unknown)?;
-        if !self.sources.is_watched(source) {
-            return Err(NotProbeable::Paused);
-        }
+        let resource = self.sources.resource(source).ok_or(NotProbeable::Paused)?;
         self.end_own_pause(now, source);
-        self.update_watch(now, Input::Wanted { source });
+        self.update_scheduler(now, Input::ProbeRequested { resource });
         Ok(())
     }
 
     /// How many probes are active.
     pub fn n_active(&self) -> usize {
-        self.active_probes.len()
+        self.in_flight.len()
     }
 
     /// Counters and gauges.
-    pub fn figures(&self) -> Figures {
-        Figures {
+    pub fn stats(&self) -> EngineStats {
+        EngineStats {
             sources: self.sources.len() as u64,
             watched: self.sources.n_watched() as u64,
+            attention: self.sources.n_attention() as u64,
             hosts: self.hosts.len() as u64,
-            in_flight: self.active_probes.len() as u64,
+            ceis_open: self.ceis.len() as u64,
+            in_flight: self.in_flight.len() as u64,
             journal_waiting: (self.journal.n_new + self.journal.entries.len()) as u64,
-            ..self.figures
+            ..self.stats
         }
     }
 
@@ -368,14 +347,13 @@ impl Control {
 
     /// When a tick may next have something to decide, if nothing comes in before.
     pub fn next_due(&self, now: Time) -> Option<Time> {
-        let delayed = self.delayed.first().map(|(until, _)| *until);
-        let chosen = self.watch.watch().next_due(now);
-        chosen.into_iter().chain(delayed).min()
+        let chosen = self.scheduler.scheduler().next_due(now);
+        chosen.into_iter().chain(self.in_flight.next_delayed()).min()
     }
 
-    fn update_watch(&mut self, now: Time, input: Input) {
+    fn update_scheduler(&mut self, now: Time, input: Input) {
         self.journal.n_new += 1;
-        self.watch.apply(now, input);
+        self.scheduler.apply(now, input);
     }
 
     fn tick(&mut self, now: Time, at: Time, commands: &mut Vec<Command>) {
@@ -390,7 +368,7 @@ impl Control {
     /// A probe of a host has ended within a chronon: if the host may be fetched from again at once, and there is budget
     /// left, the next probe need not wait for the next chronon. A host without a gap is probed as fast as it answers.
     fn choose_again(&mut self, now: Time, host: HostIdx, commands: &mut Vec<Command>) {
-        if self.room(now) > 0 && self.watch.watch().is_open(host, now) {
+        if self.room(now) > 0 && self.scheduler.scheduler().is_open(host, now) {
             self.choose(now, now, 1, commands);
         }
     }
@@ -401,7 +379,7 @@ impl Control {
         }
         let mut choices = std::mem::take(&mut self.choices);
         choices.clear();
-        self.watch.choose(at, room, &mut choices);
+        self.scheduler.choose(at, room, &mut choices);
         for choice in &choices {
             self.journal.n_new += 1;
             self.begin(now, choice, commands);
@@ -419,9 +397,9 @@ impl Control {
         if self.is_stopping {
             return 0;
         }
-        let active_probe = u32::try_from(self.n_active()).unwrap_or(u32::MAX);
+        let n_active = u32::try_from(self.n_active()).unwrap_or(u32::MAX);
         let most = self.settings.max_active(self.budget);
-        self.trouble.most(now).min(most.saturating_sub(active_probe))
+        self.trouble.most(now).min(most.saturating_sub(n_active))
     }
 
     /// Drops hosts without sources, and the state of scopes that hold nothing back, here and in the store.
@@ -431,9 +409,8 @@ impl Control {
         }
         self.forgot_at = Some(now);
         self.drop_hosts(now);
-        let mut names = self.politeness.forget(now);
-        let sites = self.robots.as_mut().map(|robots| robots.forget(now));
-        names.extend(sites.into_iter().flatten().map(|site| robots::site_name(&site)));
+        self.lose_overdue_ceis(now, commands);
+        let names = self.admission.forget(now);
         if !names.is_empty() {
             let forgotten = |scope| dunlin_store::Politeness { scope, state: Vec::new() };
             let forgotten = names.into_iter().map(forgotten).collect();
@@ -461,7 +438,7 @@ impl Control {
     /// Hands the unwritten part of the journal to the writer.
     fn flush_journal(&mut self, now: Time, commands: &mut Vec<Command>) {
         let mut rows = crate::journal::rows_of(now, std::mem::take(&mut self.journal.entries));
-        rows.extend(crate::journal::rows_of(now, self.watch.take_entries()));
+        rows.extend(crate::journal::rows_of(now, self.scheduler.take_entries()));
         rows.append(&mut self.journal.rows);
         self.journal.n_new = 0;
         self.journal.batch_at = Some(now);
@@ -472,8 +449,8 @@ impl Control {
     }
 }
 
-fn new_watch(settings: &Settings, budget: Pace) -> Journaled {
-    Journaled::new(watch::Settings {
+fn new_scheduler(settings: &Settings, budget: Pace) -> JournaledScheduler {
+    JournaledScheduler::new(scheduler::Settings {
         chronon: settings.chronon,
         strategy: settings.strategy,
         budget,

@@ -3,16 +3,18 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use dunlin_core::Time;
-use dunlin_sched::watch::Pace;
-use dunlin_store::{Cursor, NewSource, Source, SourceEdit, SourceId, Store};
+use dunlin_sched::scheduler::Pace;
+use dunlin_store::{
+    CeiId, CeiQuery, CeiState, Cursor, NewCei, NewInterval, NewSource, Source, SourceEdit, SourceId, Store,
+    StoredCei,
+};
 use tokio::sync::{RwLock, mpsc, oneshot, watch};
 
-use crate::control::NotProbeable;
+use crate::control::{Event, NotProbeable};
 use crate::heartbeat::{Heartbeat, Standstill};
 use crate::reports::SourceExplanation;
-use crate::source_config::{SourceConfig, Unnoted};
-use crate::{BudgetReport, Error, Figures, Health, Settings, recipe};
+use crate::source_config::{ProbesSinceNotes, SourceConfig};
+use crate::{BudgetReport, EngineStats, Error, Health, Settings, clock, recipe};
 
 /// The name under which a budget set while running is stored.
 pub(crate) const BUDGET_SETTING: &str = "budget";
@@ -23,6 +25,8 @@ pub(crate) enum LoopRequest {
     Remove(SourceId, oneshot::Sender<()>),
     Probe(SourceId, oneshot::Sender<Result<(), NotProbeable>>),
     Explain(Box<Source>, oneshot::Sender<SourceExplanation>),
+    /// Something about a CEI, which is in the store already.
+    Cei(Box<Event>, oneshot::Sender<()>),
     Budget(oneshot::Sender<BudgetReport>),
     SetBudget(Pace, oneshot::Sender<()>),
 }
@@ -30,7 +34,7 @@ pub(crate) enum LoopRequest {
 /// What the loop publishes after every step.
 #[derive(Debug, Clone)]
 pub(crate) struct Published {
-    pub(crate) figures: Figures,
+    pub(crate) stats: EngineStats,
     pub(crate) health: Health,
 }
 
@@ -65,7 +69,7 @@ impl Handle {
                 .with_store(move |store, settings| {
                     let id = store.add_source(source)?;
                     let source = store.source(id)?.ok_or(Error::NoSuchSource(id))?;
-                    let config = SourceConfig::load(store, &source, settings, &Unnoted::default())?;
+                    let config = SourceConfig::load(store, &source, settings, &ProbesSinceNotes::default())?;
                     Ok((source, config))
                 })
                 .await?;
@@ -83,9 +87,9 @@ impl Handle {
             let (source, config) = handle
                 .with_store(move |store, settings| {
                     let present = store.source(id)?.ok_or(Error::NoSuchSource(id))?;
-                    recipe::check_edit(&present.spec, &edit, settings)?;
+                    recipe::check_edit(&present, &edit, settings)?;
                     let source = store.edit_source(id, edit)?;
-                    let config = SourceConfig::load(store, &source, settings, &Unnoted::default())?;
+                    let config = SourceConfig::load(store, &source, settings, &ProbesSinceNotes::default())?;
                     Ok((source, config))
                 })
                 .await?;
@@ -119,6 +123,41 @@ impl Handle {
         })
     }
 
+    /// Captures a CEI from now on, if that is possible. What has become of it is in the store.
+    pub async fn add_cei(&self, cei: NewCei) -> Result<CeiId, Error> {
+        let handle = self.clone();
+        unbroken(async move {
+            let _order = handle.order.write().await;
+            let (cei, id) = handle.with_store(move |store, _| stored_cei(store, cei)).await?;
+            handle.send(Event::CeisAdded(vec![cei])).await?;
+            Ok(id)
+        })
+        .await
+    }
+
+    /// Adds intervals to an open CEI, of which it needs so many more: those that appear when something has happened.
+    pub async fn extend_cei(&self, id: CeiId, more: Vec<NewInterval>, need: u32) -> Result<(), Error> {
+        let handle = self.clone();
+        unbroken(async move {
+            let _order = handle.order.write().await;
+            handle.with_store(move |store, _| Ok(store.extend_cei(id, more, need)?)).await?;
+            handle.send(Event::CeiExtended(id)).await
+        })
+        .await
+    }
+
+    /// Gives up a CEI.
+    pub async fn withdraw_cei(&self, id: CeiId) -> Result<(), Error> {
+        let handle = self.clone();
+        unbroken(async move {
+            let _order = handle.order.write().await;
+            let ended = vec![(id, CeiState::Withdrawn)];
+            handle.with_store(move |store, _| Ok(store.end_ceis(ended, clock::now())?)).await?;
+            handle.send(Event::CeiWithdrawn(id)).await
+        })
+        .await
+    }
+
     /// Everything there is to say about a source now.
     pub async fn explain(&self, id: SourceId) -> Result<SourceExplanation, Error> {
         let found = self.with_store(move |store, _| Ok(store.source(id)?)).await?;
@@ -148,9 +187,9 @@ impl Handle {
     }
 
     /// Counters and gauges.
-    pub fn figures(&self) -> Figures {
-        let figures = self.published.lock().unwrap_or_else(PoisonError::into_inner).figures;
-        Figures { abandoned_readings: self.heartbeat.n_abandoned(), ..figures }
+    pub fn stats(&self) -> EngineStats {
+        let stats = self.published.lock().unwrap_or_else(PoisonError::into_inner).stats;
+        EngineStats { abandoned_readings: self.heartbeat.n_abandoned(), ..stats }
     }
 
     /// Whether the engine is alive, and what keeps it from working.
@@ -174,6 +213,10 @@ impl Handle {
         &self.settings
     }
 
+    async fn send(&self, event: Event) -> Result<(), Error> {
+        self.ask(|reply| LoopRequest::Cei(Box::new(event), reply)).await
+    }
+
     async fn ask<T>(&self, ask: impl FnOnce(oneshot::Sender<T>) -> LoopRequest) -> Result<T, Error> {
         let (reply, answer) = oneshot::channel();
         self.asks.send(ask(reply)).await.map_err(|_| Error::Stopped)?;
@@ -187,6 +230,13 @@ impl Handle {
         let (store, settings) = (Arc::clone(&self.store), Arc::clone(&self.settings));
         tokio::task::spawn_blocking(move || work(&*store, &settings)).await.map_err(|_| Error::Stopped)?
     }
+}
+
+/// Stores a CEI, and reads it back as it is stored.
+pub(crate) fn stored_cei(store: &dyn Store, cei: NewCei) -> Result<(StoredCei, CeiId), Error> {
+    let id = store.add_cei(cei)?;
+    let query = CeiQuery { after: Some(CeiId(id.0 - 1)), state: None, limit: 1 };
+    Ok((store.ceis(&query)?.pop().ok_or(dunlin_store::Error::NoSuchCei(id))?, id))
 }
 
 /// Runs work to its end, even if the caller no longer waits.
@@ -225,10 +275,4 @@ pub fn stored_budget(store: &dyn Store) -> Result<Option<Pace>, Error> {
 /// Forgets the budget that was set while running: that of the settings counts again from the next start on.
 pub fn forget_budget(store: &dyn Store) -> Result<(), Error> {
     Ok(store.set_setting(BUDGET_SETTING, None)?)
-}
-
-/// The wall clock.
-pub(crate) fn wall_clock() -> Time {
-    let since_1970 = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    Time::from_micros(0).plus(since_1970)
 }

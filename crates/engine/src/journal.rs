@@ -1,9 +1,9 @@
-//! The decision journal: one row per probe with the reason for it, and batches of all inputs of the watch, so that a run
+//! The decision journal: one row per probe with the reason for it, and batches of all inputs of the scheduler, so that a run
 //! can be replayed. Only this module knows which rows are which.
 
 use dunlin_core::Time;
-use dunlin_sched::watch::journal::Entry;
-use dunlin_sched::watch::{Choice, Input, Reason};
+use dunlin_sched::scheduler::journal::JournalEntry;
+use dunlin_sched::scheduler::{Choice, Input, Reason};
 use dunlin_store::{Decision, DecisionId, DecisionQuery, NewDecision, ProbeId, SourceId, Store};
 use serde::{Deserialize, Serialize};
 
@@ -11,9 +11,10 @@ use crate::Error;
 
 /// The reason of rows that hold a batch of entries.
 const ENTRIES: &str = "entries";
-/// The first byte of a batch: the form of what follows. In the first one, times were whole.
-const WHOLE_TIMES: u8 = 1;
-const FORM: u8 = 2;
+/// The first byte of a batch: the form of what follows.
+const FORM: u8 = 3;
+/// The forms of releases whose scheduler knew sources only. This one cannot repeat their decisions.
+const EARLIER_FORMS: [u8; 2] = [1, 2];
 /// Entries in one row; a row is read as a whole.
 const BATCH: usize = 256;
 /// Rows read at a time.
@@ -68,7 +69,7 @@ pub const fn reason_word(reason: Reason) -> &'static str {
         Reason::Spare => "spare",
         Reason::New => "new",
         Reason::Overdue => "overdue",
-        Reason::Wanted => "wanted",
+        Reason::Requested => "requested",
         Reason::Planned => "planned",
         Reason::Interval => "interval",
     }
@@ -86,8 +87,8 @@ pub(crate) fn row_of(at: Time, source: SourceId, probe: ProbeId, choice: &Choice
 }
 
 /// The rows of a batch of entries.
-pub(crate) fn rows_of(at: Time, mut entries: Vec<Entry>) -> Vec<NewDecision> {
-    let row = |batch: &mut [Entry]| {
+pub(crate) fn rows_of(at: Time, mut entries: Vec<JournalEntry>) -> Vec<NewDecision> {
+    let row = |batch: &mut [JournalEntry]| {
         let mut before = Time::from_micros(0);
         for (when, derived) in batch.iter_mut().filter_map(times) {
             let this = *when;
@@ -104,7 +105,7 @@ pub(crate) fn rows_of(at: Time, mut entries: Vec<Entry>) -> Vec<NewDecision> {
 }
 
 /// Turns differences of times back into times.
-fn whole_times(entries: &mut [Entry]) {
+fn whole_times(entries: &mut [JournalEntry]) {
     let mut before = Time::from_micros(0);
     for (when, derived) in entries.iter_mut().filter_map(times) {
         *when = moved(*when, before, i64::wrapping_add);
@@ -116,23 +117,27 @@ fn whole_times(entries: &mut [Entry]) {
 }
 
 /// The time of an entry, and a time derived from it, for the entries of every probe.
-const fn times(entry: &mut Entry) -> Option<(&mut Time, Option<&mut Time>)> {
+const fn times(entry: &mut JournalEntry) -> Option<(&mut Time, Option<&mut Time>)> {
     match entry {
-        Entry::Began(_) => None,
-        Entry::Told { at, input: Input::Held { until, .. } } => Some((at, Some(until))),
-        Entry::Told { at, input: Input::Failed { not_before, .. } } => Some((at, Some(not_before))),
-        Entry::Told { at, .. } | Entry::Quiet { first: at, .. } | Entry::Chose { at, .. } => Some((at, None)),
+        JournalEntry::Started(_) => None,
+        JournalEntry::Input { at, input: Input::HostHeld { until, .. } } => Some((at, Some(until))),
+        JournalEntry::Input { at, input: Input::ProbeFailed { not_before, .. } } => {
+            Some((at, Some(not_before)))
+        }
+        JournalEntry::Input { at, .. }
+        | JournalEntry::ChoseNothing { first: at, .. }
+        | JournalEntry::Chose { at, .. } => Some((at, None)),
     }
 }
 
-fn moved(time: Time, by: Time, redirect_chain: impl Fn(i64, i64) -> i64) -> Time {
-    Time::from_micros(redirect_chain(time.micros(), by.micros()))
+fn moved(time: Time, by: Time, operation: impl Fn(i64, i64) -> i64) -> Time {
+    Time::from_micros(operation(time.micros(), by.micros()))
 }
 
 /// Reads the inputs of decisions from `since` on, in order, for
-/// [`replay`](dunlin_sched::watch::journal::replay). What comes before the first start after `since` cannot be replayed
+/// [`replay`](dunlin_sched::scheduler::journal::replay). What comes before the first start after `since` cannot be replayed
 /// and is passed over there.
-pub fn read(store: &dyn Store, since: Option<Time>) -> impl Iterator<Item = Result<Entry, Error>> {
+pub fn read(store: &dyn Store, since: Option<Time>) -> impl Iterator<Item = Result<JournalEntry, Error>> {
     Rows { store, since, after: None, page: Vec::new().into_iter(), is_over: false }.flat_map(|row| match row
     {
         Ok(row) => unpack(&row),
@@ -140,17 +145,17 @@ pub fn read(store: &dyn Store, since: Option<Time>) -> impl Iterator<Item = Resu
     })
 }
 
-fn unpack(row: &Decision) -> Vec<Result<Entry, Error>> {
+fn unpack(row: &Decision) -> Vec<Result<JournalEntry, Error>> {
     if row.decision.source.is_some() || row.decision.reason != ENTRIES {
         return Vec::new();
     }
     let wrong = |reason: String| vec![Err(Error::Journal { row: row.id.0, reason })];
     match row.decision.figures.split_first() {
-        Some((form @ (&WHOLE_TIMES | &FORM), rest)) => match postcard::from_bytes::<Vec<Entry>>(rest) {
+        // As what comes before the first start of a scheduler.
+        Some((form, _)) if EARLIER_FORMS.contains(form) => Vec::new(),
+        Some((&FORM, rest)) => match postcard::from_bytes::<Vec<JournalEntry>>(rest) {
             Ok(mut entries) => {
-                if *form == FORM {
-                    whole_times(&mut entries);
-                }
+                whole_times(&mut entries);
                 entries.into_iter().map(Ok).collect()
             }
             Err(error) => wrong(error.to_string()),
@@ -197,33 +202,33 @@ impl Iterator for Rows<'_> {
 mod tests {
     use std::time::Duration;
 
-    use dunlin_core::SourceIdx;
-    use dunlin_sched::model::Seen;
-    use dunlin_sched::watch::HostIdx;
+    use dunlin_core::ResourceIdx;
+    use dunlin_sched::model::Evidence;
+    use dunlin_sched::scheduler::{HostIdx, Shown};
 
     use super::*;
 
     #[test]
-    fn entries_come_back_as_they_were_whichever_release_wrote_them() {
+    fn entries_come_back_as_they_were_and_those_of_earlier_releases_are_passed_over() {
         let at = |seconds: i64| Time::from_seconds(1_700_000_000 + seconds);
-        let told = |seconds, input| Entry::Told { at: at(seconds), input };
+        let input_at = |seconds, input| JournalEntry::Input { at: at(seconds), input };
         let entries = vec![
-            told(1, Input::Wanted { source: SourceIdx(1) }),
-            Entry::Chose { at: at(2), room: 3, sources: vec![SourceIdx(1)] },
-            told(3, Input::Held { host: HostIdx(1), until: at(5) }),
+            input_at(1, Input::ProbeRequested { resource: ResourceIdx(1) }),
+            JournalEntry::Chose { at: at(2), room: 3, resources: vec![ResourceIdx(1)] },
+            input_at(3, Input::HostHeld { host: HostIdx(1), until: at(5) }),
             // Behind the one before, by a clock that was set back.
-            told(-100, Input::Failed { source: SourceIdx(1), not_before: at(900) }),
-            Entry::Quiet { first: at(4), step: Duration::from_secs(1), count: 9, room: 3 },
-            told(5, Input::Held { host: HostIdx(1), until: Time::from_micros(i64::MAX) }),
+            input_at(-100, Input::ProbeFailed { resource: ResourceIdx(1), not_before: at(900) }),
+            JournalEntry::ChoseNothing { first: at(4), step: Duration::from_secs(1), count: 9, room: 3 },
+            input_at(5, Input::HostHeld { host: HostIdx(1), until: Time::from_micros(i64::MAX) }),
         ];
-        let read = |row: NewDecision| -> Vec<Entry> {
+        let read = |row: NewDecision| -> Vec<JournalEntry> {
             unpack(&Decision { id: DecisionId(1), decision: row }).into_iter().map(Result::unwrap).collect()
         };
         let mut new = rows_of(at(9), entries.clone());
         assert_eq!(read(new.remove(0)), entries);
-        let figures = postcard::to_extend(&entries, vec![WHOLE_TIMES]).unwrap();
+        let figures = [&EARLIER_FORMS[1..], b"what an earlier release wrote"].concat();
         let old = NewDecision { at: at(9), source: None, reason: ENTRIES.into(), figures };
-        assert_eq!(read(old), entries);
+        assert_eq!(read(old), [], "it is passed over, and is no error");
     }
 
     /// As control writes it when a thousand sources on a hundred hosts are probed, a hundred in a second.
@@ -238,19 +243,22 @@ mod tests {
             let micros = 1_700_000_000_000_000 + number * 10_000 + scattered(number) % 5000;
             let at = Time::from_micros(micros.cast_signed());
             let choice = Choice {
-                source: SourceIdx(source as u32),
+                resource: ResourceIdx(source as u32),
                 reason: Reason::Worth,
                 value: 1.0 + scattered(number) as f64 * 1e-9,
                 price: 0.75,
             };
             rows.push(row_of(at, SourceId(source.cast_signed() + 1), ProbeId((7 << 60) + number), &choice));
-            let (source, host) = (choice.source, HostIdx(choice.source.0 % 100));
-            entries.push(Entry::Chose { at, room: 64, sources: vec![source] });
+            let (resource, host) = (choice.resource, HostIdx(choice.resource.0 % 100));
+            entries.push(JournalEntry::Chose { at, room: 64, resources: vec![resource] });
             let answered = at.plus(Duration::from_micros(80_000 + scattered(number + 1) % 40_000));
             let until = answered.plus(Duration::from_secs(2));
-            entries.push(Entry::Told { at: answered, input: Input::Held { host, until } });
-            let seen = Seen::Unchanged;
-            entries.push(Entry::Told { at: answered, input: Input::Looked { source, seen } });
+            entries.push(JournalEntry::Input { at: answered, input: Input::HostHeld { host, until } });
+            let evidence = Evidence::Unchanged;
+            entries.push(JournalEntry::Input {
+                at: answered,
+                input: Input::Probed { resource, shown: Shown::All(evidence) },
+            });
         }
         rows.extend(rows_of(Time::from_seconds(1_700_000_020), entries));
         store.append_decisions(&rows).unwrap();

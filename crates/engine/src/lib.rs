@@ -5,9 +5,12 @@
 //! - [`recipe`]: the configuration of one source, checked;
 //! - [`control`]: every decision as one synchronous state machine: no clock, no sockets, no store;
 //! - [`capture`]: the result of a probe, as a function from what was remembered and fetched to what to store;
+//! - [`detection`]: the same reading and comparing for contents that are given;
+//! - [`trial`]: the same reading of one answer, for a source that is not watched yet;
 //! - [`simulated`]: the same control and the same capture over virtual time and a simulated web;
 //! - [`Readers`]: threads with a deadline, for work on untrusted content;
 //! - [`ageing`]: when stored data is too old to be kept;
+//! - [`clock`]: what time it is;
 //! - [`journal`]: the inputs of every decision, read back to be replayed.
 //!
 //! Invariant: nothing is published before it is written. A source is not probed again before its last probe is in the
@@ -16,7 +19,9 @@
 pub mod ageing;
 mod by_id;
 pub mod capture;
+pub mod clock;
 pub mod control;
+pub mod detection;
 mod error;
 mod handle;
 mod heartbeat;
@@ -30,6 +35,7 @@ mod reports;
 mod settings;
 pub mod simulated;
 pub mod source_config;
+pub mod trial;
 mod writing;
 
 pub use error::Error;
@@ -38,10 +44,10 @@ pub use heartbeat::Standstill;
 pub use live::Engine;
 pub use readers::{ReaderLimits, Readers, WorkError};
 pub use reports::{
-    BudgetReport, Figures, ForecastSummary, Health, Hold, HostUsage, HourlyForecast, ProbeCounts,
+    BudgetReport, EngineStats, ForecastSummary, Health, Hold, HostUsage, HourlyForecast, ProbeCounts,
     QueuePosition, SourceExplanation, SourceStatus, explain_stored,
 };
 pub use settings::{Keep, RobotsRule, Settings};
 
 pub use dunlin_net::politeness::{Rules, Scope};
-pub use dunlin_sched::watch::{Pace, Reason, Strategy};
+pub use dunlin_sched::scheduler::{Pace, Reason, Strategy};

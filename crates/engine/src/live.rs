@@ -6,7 +6,7 @@
 
 mod fetching;
 mod preparing;
-mod recent;
+mod probe_cache;
 mod workers;
 mod writer;
 
@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use dunlin_core::Time;
 use dunlin_net::Client;
-use dunlin_sched::watch::Pace;
+use dunlin_sched::scheduler::Pace;
 use dunlin_store::{Cursor, Recorded, Store};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
@@ -25,14 +25,14 @@ use tokio::time::{Instant, MissedTickBehavior};
 
 use self::fetching::{Basis, Done, FetchTask, Fetching};
 use self::preparing::{Preparing, Ready};
-use self::recent::Recent;
+use self::probe_cache::ProbeCache;
 use self::workers::Workers;
 use crate::ageing::{Ages, BelievedTime};
 use crate::control::{Command, Control, Event, Write};
-use crate::handle::{Handle, LoopRequest, Published, stored_budget, wall_clock};
+use crate::handle::{Handle, LoopRequest, Published, stored_budget};
 use crate::heartbeat::Heartbeat;
-use crate::source_config::{has_been_used, load_all};
-use crate::{Error, Settings};
+use crate::source_config::{has_been_used, load_all, load_ceis};
+use crate::{Error, Settings, clock};
 
 /// Requests that wait while the loop is busy.
 const ASKS: usize = 64;
@@ -66,14 +66,14 @@ impl Engine {
         client: Client,
     ) -> Result<Self, Error> {
         let settings = Arc::new(settings);
-        let (control, newest) = {
+        let (control, commands, newest) = {
             let (store, settings) = (Arc::clone(&store), Arc::clone(&settings));
             let loading = tokio::task::spawn_blocking(move || load(&*store, &settings));
             loading.await.map_err(|_| Error::Stopped)??
         };
-        let figures = control.figures();
-        tracing::info!(sources = figures.sources, watched = figures.watched, "the engine starts");
-        let published = Arc::new(Mutex::new(Published { figures, health: control.health() }));
+        let stats = control.stats();
+        tracing::info!(sources = stats.sources, watched = stats.watched, "the engine starts");
+        let published = Arc::new(Mutex::new(Published { stats, health: control.health() }));
         let (asks, asked) = mpsc::channel(ASKS);
         let (stop, stopped) = oneshot::channel();
         let (newest_sender, newest) = watch::channel(newest);
@@ -81,7 +81,7 @@ impl Engine {
         let fetching = Fetching::new(Arc::clone(&store), Arc::clone(&settings), client);
         let heartbeat = Arc::new(Heartbeat::new(settings.patience, fetching.readers()));
         let handle = Handle { store, settings, asks, newest, published, heartbeat, order };
-        let running = Running::new(&handle, control, fetching, newest_sender);
+        let running = Running::new(&handle, control, commands, fetching, newest_sender);
         let task = tokio::spawn(running.run(asked, stopped));
         let upkeep = tokio::spawn(keep_up(handle.clone()));
         Ok(Self { handle, stop, task, upkeep })
@@ -102,19 +102,20 @@ impl Engine {
 }
 
 /// Everything control has to know before it begins.
-fn load(store: &dyn Store, settings: &Arc<Settings>) -> Result<(Control, Cursor), Error> {
+fn load(store: &dyn Store, settings: &Arc<Settings>) -> Result<(Control, Vec<Command>, Cursor), Error> {
     let budget = stored_budget(store)?.unwrap_or(settings.budget);
     let entropy = std::collections::hash_map::RandomState::new().build_hasher().finish();
     let mut control = Control::new(Arc::clone(settings), budget, entropy);
     control.restore_politeness(&store.politeness()?);
     if has_been_used(store)? {
-        control.resume(wall_clock());
+        control.resume(clock::now());
     }
     let mut commands = Vec::new();
     load_all(store, settings, |config| {
-        control.handle(wall_clock(), Event::Configured(config), &mut commands);
+        control.handle(clock::now(), Event::Configured(config), &mut commands);
     })?;
-    Ok((control, store.cursor_range()?.newest))
+    load_ceis(store, |ceis| control.handle(clock::now(), Event::CeisAdded(ceis), &mut commands))?;
+    Ok((control, commands, store.cursor_range()?.newest))
 }
 
 /// Removes what is too old, at the start and now and then: a service that is often restarted must not keep everything.
@@ -128,7 +129,7 @@ async fn keep_up(handle: Handle) {
                 Some(known) => known,
                 None => Ages::read(&*store)?,
             };
-            let (_, believed) = known.prune(&*store, keep, wall_clock(), run_for)?;
+            let (_, believed) = known.prune(&*store, keep, clock::now(), run_for)?;
             Ok::<_, Error>((known, believed))
         });
         match pruning.await {
@@ -154,7 +155,7 @@ struct Running {
     control: Control,
     settings: Arc<Settings>,
     workers: Workers<Fetching>,
-    recent: Recent,
+    probe_cache: ProbeCache,
     /// Probes of sources that are not cached.
     preparing: Preparing,
     /// What the writer has no room for yet.
@@ -169,7 +170,13 @@ struct Running {
 }
 
 impl Running {
-    fn new(handle: &Handle, control: Control, fetching: Fetching, newest: watch::Sender<Cursor>) -> Self {
+    fn new(
+        handle: &Handle,
+        control: Control,
+        commands: Vec<Command>,
+        fetching: Fetching,
+        newest: watch::Sender<Cursor>,
+    ) -> Self {
         let settings = Arc::clone(&handle.settings);
         // What the writer has no room for waits with the loop, and would not be written together with the rest.
         let capacity = settings.max_active(Pace { per_second: f64::MAX }) as usize + 16;
@@ -181,7 +188,7 @@ impl Running {
         Self {
             control,
             workers: Workers::new(fetching, settings.in_flight as usize),
-            recent: Recent::new(settings.recall_bytes, capacity),
+            probe_cache: ProbeCache::new(settings.recall_bytes, capacity),
             preparing: Preparing::new(Arc::clone(&handle.store), Arc::clone(&settings)),
             settings,
             unsent: VecDeque::new(),
@@ -191,7 +198,7 @@ impl Running {
             newest,
             published: Arc::clone(&handle.published),
             heartbeat: Arc::clone(&handle.heartbeat),
-            commands: Vec::new(),
+            commands,
         }
     }
 
@@ -204,25 +211,27 @@ impl Running {
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut give_up_at: Option<Instant> = None;
         let mut ended = Vec::with_capacity(AT_ONE_TURN);
+        // What followed from loading.
+        std::mem::take(&mut self.commands).into_iter().for_each(|command| self.execute(command));
         loop {
             tokio::select! {
                 _ = ticks.tick() => self.tick(),
                 Some(events) = self.written.recv() => {
-                    let now = wall_clock();
+                    let now = clock::now();
                     events.into_iter().for_each(|event| self.take(now, event));
                 }
                 () = self.workers.ended(&mut ended, AT_ONE_TURN) => {
-                    let now = wall_clock();
+                    let now = clock::now();
                     ended.drain(..).for_each(|done| self.task_ended(now, done));
                 }
                 Some(ready) = self.preparing.ended() => {
-                    let now = wall_clock();
+                    let now = clock::now();
                     ready.into_iter().for_each(|ready| self.begin(now, ready));
                 }
                 Some(ask) = asked.recv(), if give_up_at.is_none() => self.answer(ask),
                 _ = &mut stopped, if give_up_at.is_none() => {
                     give_up_at = Some(Instant::now() + self.settings.stop_within);
-                    self.take(wall_clock(), Event::Stopping);
+                    self.take(clock::now(), Event::Stopping);
                     asked.close();
                 }
             }
@@ -240,7 +249,7 @@ impl Running {
     }
 
     fn tick(&mut self) {
-        let now = wall_clock();
+        let now = clock::now();
         let chronon = i64::try_from(self.settings.chronon.as_micros()).unwrap_or(i64::MAX).max(1);
         let at = Time::from_micros(now.micros().div_euclid(chronon).saturating_mul(chronon));
         self.handle(now, Event::Tick { at });
@@ -249,7 +258,7 @@ impl Running {
 
     fn take(&mut self, now: Time, event: Event) {
         if let Event::Written { probe, source, result: Ok(recorded) } = &event {
-            self.recent.written(*source, *probe);
+            self.probe_cache.written(*source, *probe);
             self.announce(recorded);
         }
         self.handle(now, event);
@@ -278,12 +287,16 @@ impl Running {
     fn execute(&mut self, command: Command) {
         match command {
             Command::Write(write) => self.unsent.push_back(write),
-            Command::Probe { task, hop } => match self.recent.take(task.source, task.probe) {
-                Some(kept) => {
-                    self.workers.begin(FetchTask::Probe { task, hop, basis: Basis::Recalled(kept) });
+            Command::Probe { task, hop } => {
+                let own = task.sources.iter();
+                let kept: Vec<_> = own.map(|own| self.probe_cache.take(own.source, task.probe)).collect();
+                match kept.into_iter().collect() {
+                    Some(kept) => {
+                        self.workers.begin(FetchTask::Probe { task, hop, basis: Basis::Cached(kept) });
+                    }
+                    None => self.preparing.push(task, hop),
                 }
-                None => self.preparing.push(task, hop),
-            },
+            }
             Command::FetchRobots { url } => self.workers.begin(FetchTask::Robots(url)),
         }
     }
@@ -299,8 +312,10 @@ impl Running {
     }
 
     fn task_ended(&mut self, now: Time, Done { event, next }: Done) {
-        if let (Event::Probed(result), Some(next)) = (&event, next) {
-            self.recent.leave(result.capture.source, result.capture.probe, next);
+        if let Event::Probed(result) = &event {
+            for (source, kept) in next {
+                self.probe_cache.leave(source, result.probe, kept);
+            }
         }
         self.take(now, event);
     }
@@ -320,21 +335,21 @@ impl Running {
 
     fn publish(&self) {
         let mut published = self.published.lock().unwrap_or_else(PoisonError::into_inner);
-        published.figures = self.control.figures();
+        published.stats = self.control.stats();
         published.health = self.control.health();
     }
 
     fn answer(&mut self, ask: LoopRequest) {
-        let now = wall_clock();
+        let now = clock::now();
         // The caller may be gone; then the reply is not needed.
         match ask {
             LoopRequest::Configure(config, reply) => {
-                self.recent.forget(config.id);
+                self.probe_cache.forget(config.id);
                 self.handle(now, Event::Configured(vec![*config]));
                 let _ = reply.send(());
             }
             LoopRequest::Remove(id, reply) => {
-                self.recent.forget(id);
+                self.probe_cache.forget(id);
                 self.handle(now, Event::Removed(id));
                 let _ = reply.send(());
             }
@@ -343,6 +358,10 @@ impl Running {
             }
             LoopRequest::Explain(source, reply) => {
                 let _ = reply.send(self.control.explain(*source, now));
+            }
+            LoopRequest::Cei(event, reply) => {
+                self.handle(now, *event);
+                let _ = reply.send(());
             }
             LoopRequest::Budget(reply) => {
                 let _ = reply.send(self.control.budget(now));
@@ -359,7 +378,7 @@ impl Running {
         let abandoned = self.workers.len() + self.preparing.len();
         self.workers.abandon();
         let mut commands = Vec::new();
-        self.control.flush(wall_clock(), &mut commands);
+        self.control.flush(clock::now(), &mut commands);
         commands.into_iter().for_each(|command| self.execute(command));
         let sender = self.to_write.take();
         let unsent = std::mem::take(&mut self.unsent);
@@ -389,7 +408,7 @@ impl Running {
             Ok(()) => tracing::info!(abandoned, "the engine has stopped"),
             Err(error) => tracing::error!(abandoned, %error, "the engine has stopped"),
         }
-        self.control.handle(wall_clock(), Event::Stopping, &mut Vec::new());
+        self.control.handle(clock::now(), Event::Stopping, &mut Vec::new());
         self.publish();
         result
     }

@@ -4,8 +4,8 @@
 
 use dunlin_core::Time;
 use dunlin_extract::{Flicker, Item};
-use dunlin_net::Validators;
-use dunlin_sched::model::{Look, Model, Prior, Seen};
+use dunlin_net::{Fetched, Validators};
+use dunlin_sched::model::{Evidence, Model, Prior, ProbeEvidence};
 use dunlin_store::{ContentHash, ItemScope, NewItem, NewSource, Note, ProbeBasis, SourceId, Store};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -14,8 +14,15 @@ use crate::capture::Previous;
 
 /// The first byte of a note: the form of what follows.
 const FORM: u8 = 1;
+/// The form of notes of a probe. In the first one, each source had the validators of its resource; the second one knew no
+/// character set.
+const PROBE_FORM: u8 = 3;
+const SECOND_PROBE_FORM: u8 = 2;
 /// The form of notes of what is learned. The first one had no time.
 const LEARNED_FORM: u8 = 2;
+
+/// The form of notes of what flickers. The first one knew lines only by their places.
+const FLICKER_FORM: u8 = 2;
 
 const PROBE_NOTE: &str = "look";
 const FLICKER_NOTE: &str = "flicker";
@@ -26,8 +33,6 @@ const MODEL_NOTE: &str = "model";
 pub struct ProbeNote {
     /// Which address, kind and recipe this is about; any other starts from scratch.
     pub spec: u64,
-    /// What the server recognises the last version by.
-    pub validators: Validators,
     /// The hash of the last body that was read.
     pub hash: Option<[u8; 32]>,
     /// The last probe that succeeded.
@@ -40,12 +45,76 @@ pub struct ProbeNote {
     pub failures: u32,
     /// Not to be probed before this time.
     pub not_before: Option<Time>,
+    /// The character set that was found for it, where none was declared or believed.
+    pub charset: Option<String>,
+    /// Whether the last content had no end where pages have one: then one that has none is not cut off.
+    pub ended_early: bool,
 }
 
 impl ProbeNote {
     /// Whether there is something to compare with.
     pub const fn has_baseline(&self) -> bool {
         self.hash.is_some()
+    }
+}
+
+/// A note of a probe as it was in the first form.
+#[derive(Deserialize)]
+struct FirstProbeNote {
+    spec: u64,
+    validators: Validators,
+    hash: Option<[u8; 32]>,
+    last_probe: Option<Time>,
+    confirming: Option<Time>,
+    n_reported: u8,
+    failures: u32,
+    not_before: Option<Time>,
+}
+
+/// A note of a probe as it was in the second form.
+#[derive(Deserialize)]
+struct SecondProbeNote {
+    spec: u64,
+    hash: Option<[u8; 32]>,
+    last_probe: Option<Time>,
+    confirming: Option<Time>,
+    n_reported: u8,
+    failures: u32,
+    not_before: Option<Time>,
+}
+
+/// What one fetch of a resource leaves for the next, whatever its sources make of the content.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FetchState {
+    /// What the server recognises its last content by.
+    pub validators: Validators,
+    /// The hash of that content.
+    pub hash: Option<[u8; 32]>,
+}
+
+impl FetchState {
+    /// The state after a successful fetch, of a body with this hash. A 304 may omit validators that are still valid.
+    #[must_use]
+    pub fn after(&self, fetched: &Fetched, hash: Option<[u8; 32]>) -> Self {
+        let new = fetched.validators.clone();
+        if !fetched.is_unchanged() {
+            return Self { validators: new, hash };
+        }
+        let mut state = self.clone();
+        state.validators.etag = new.etag.or(state.validators.etag);
+        state.validators.last_modified = new.last_modified.or(state.validators.last_modified);
+        state
+    }
+
+    /// As it is stored.
+    pub fn to_bytes(&self) -> Option<Vec<u8>> {
+        postcard::to_extend(self, vec![FORM]).ok()
+    }
+
+    /// Reads a stored state; as if new where it cannot be read.
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let (form, rest) = bytes.split_first()?;
+        (*form == FORM).then(|| postcard::from_bytes(rest).ok()).flatten()
     }
 }
 
@@ -88,7 +157,7 @@ impl Memory {
     ) -> Result<Self, dunlin_store::Error> {
         let spec = spec_of(source);
         let notes = store.notes(id)?;
-        let note = decode::<ProbeNote>(&notes, PROBE_NOTE, FORM).filter(|note| note.spec == spec);
+        let note = probe_note_in(&notes).map(|(note, _)| note).filter(|note| note.spec == spec);
         let fresh = Self { note: ProbeNote { spec, ..ProbeNote::default() }, model: Model::new(prior) };
         Ok(match note {
             None => fresh,
@@ -107,7 +176,7 @@ impl Memory {
     pub fn catch_up(&mut self, at: Time) {
         let since = self.note.last_probe;
         if since.is_some_and(|last| at > last) {
-            self.model.observe(&Look { since, at, seen: Seen::Unchanged });
+            self.model.observe(&ProbeEvidence { since, at, evidence: Evidence::Unchanged });
             self.note.last_probe = Some(at);
         }
     }
@@ -116,29 +185,67 @@ impl Memory {
 /// The names of the notes that a probe begins with.
 pub(crate) const PROBE_NOTES: [&str; 2] = [PROBE_NOTE, FLICKER_NOTE];
 
-/// What a probe starts from: the note of the last probe, and the known flicker. As if new where those are about another
-/// address or recipe.
-pub(crate) fn read_probe_notes(basis: &ProbeBasis) -> (ProbeNote, Flicker) {
+/// What a probe starts from: the note of the last probe, the known flicker, and what the last fetch left. As if new where
+/// those are about another address or recipe.
+pub(crate) fn read_probe_notes(basis: &ProbeBasis) -> (ProbeNote, Flicker, FetchState) {
     let spec = spec_hash(&basis.url, &basis.kind, &basis.recipe);
-    match decode::<ProbeNote>(&basis.notes, PROBE_NOTE, FORM).filter(|note| note.spec == spec) {
-        Some(note) => (note, decode(&basis.notes, FLICKER_NOTE, FORM).unwrap_or_default()),
-        None => (ProbeNote { spec, ..ProbeNote::default() }, Flicker::default()),
+    let stored = FetchState::read(&basis.resource_state);
+    match probe_note_in(&basis.notes).filter(|(note, _)| note.spec == spec) {
+        Some((note, earlier)) => {
+            let flicker = decode(&basis.notes, FLICKER_NOTE, FLICKER_FORM).unwrap_or_default();
+            (note, flicker, stored.or(earlier).unwrap_or_default())
+        }
+        None => (ProbeNote { spec, ..ProbeNote::default() }, Flicker::default(), stored.unwrap_or_default()),
     }
+}
+
+/// The note of the last probe; from an earlier release, also what its fetch left.
+fn probe_note_in(notes: &[Note]) -> Option<(ProbeNote, Option<FetchState>)> {
+    if let Some(note) = decode::<ProbeNote>(notes, PROBE_NOTE, PROBE_FORM) {
+        return Some((note, None));
+    }
+    if let Some(second) = decode::<SecondProbeNote>(notes, PROBE_NOTE, SECOND_PROBE_FORM) {
+        let SecondProbeNote { spec, hash, last_probe, confirming, n_reported, failures, not_before } = second;
+        let note = ProbeNote {
+            spec,
+            hash,
+            last_probe,
+            confirming,
+            n_reported,
+            failures,
+            not_before,
+            ..ProbeNote::default()
+        };
+        return Some((note, None));
+    }
+    let FirstProbeNote { spec, validators, hash, last_probe, confirming, n_reported, failures, not_before } =
+        decode(notes, PROBE_NOTE, FORM)?;
+    let note = ProbeNote {
+        spec,
+        hash,
+        last_probe,
+        confirming,
+        n_reported,
+        failures,
+        not_before,
+        ..ProbeNote::default()
+    };
+    Some((note, Some(FetchState { validators, hash })))
 }
 
 /// The note that a probe leaves.
 pub fn probe_note(note: &ProbeNote) -> Option<Note> {
-    encode(PROBE_NOTE, FORM, note)
+    encode(PROBE_NOTE, PROBE_FORM, note)
 }
 
 /// The note of what flickers.
 pub fn flicker_note(flicker: &Flicker) -> Option<Note> {
-    encode(FLICKER_NOTE, FORM, flicker)
+    encode(FLICKER_NOTE, FLICKER_FORM, flicker)
 }
 
 /// The flicker in these notes, if it is among them.
 pub(crate) fn flicker_in(notes: &[Note]) -> Option<Flicker> {
-    decode(notes, FLICKER_NOTE, FORM)
+    decode(notes, FLICKER_NOTE, FLICKER_FORM)
 }
 
 /// The note of what is learned.

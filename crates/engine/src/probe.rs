@@ -1,11 +1,9 @@
 //! The parts of a probe that use the store, on a thread of the driver's choice. The same for both drivers.
 
-use dunlin_core::{Fault, Time};
-use dunlin_net::Fetched;
-use dunlin_store::{ProbeBasis, SourceId, Store};
+use dunlin_store::{SourceId, Store};
 
-use crate::capture::{self, Body, Failure, PreparedProbe, Previous, ProbeResult, ProbeTask, Step};
-use crate::memory;
+use crate::capture::{self, Answer, PreparedProbe, PreparedSource, Previous, ProbeTask, SourceResult, Step};
+use crate::memory::{self, FetchState};
 use crate::recipe::Recipes;
 use crate::{Error, Settings};
 
@@ -17,48 +15,57 @@ pub(crate) fn prepare(
     recipes: &mut Recipes,
     tasks: &[ProbeTask],
 ) -> Result<Vec<Result<PreparedProbe, Error>>, Error> {
-    let sources: Vec<SourceId> = tasks.iter().map(|task| task.source).collect();
-    let stored = store.probe_bases(&sources, &memory::PROBE_NOTES)?;
-    let prepared = |(task, basis): (&ProbeTask, Option<ProbeBasis>)| {
-        let basis = basis.ok_or(Error::NoSuchSource(task.source))?;
-        let target = recipes.target(&basis)?;
-        let (note, flicker) = memory::read_probe_notes(&basis);
-        Ok(PreparedProbe::new(task, target, note, flicker, settings))
+    let sources: Vec<SourceId> =
+        tasks.iter().flat_map(|task| &task.sources).map(|task| task.source).collect();
+    let mut stored = store.probe_bases(&sources, &memory::PROBE_NOTES)?.into_iter();
+    let prepared = |task: &ProbeTask| {
+        let mut prepared = PreparedProbe {
+            probe: task.probe,
+            fetch_state: FetchState::default(),
+            sources: Vec::with_capacity(task.sources.len()),
+            dropped: Vec::new(),
+        };
+        let mut unprepared = None;
+        for (own, basis) in task.sources.iter().zip(stored.by_ref()) {
+            match basis.ok_or(Error::NoSuchSource(own.source)).and_then(|basis| {
+                let (note, flicker, fetch_state) = memory::read_probe_notes(&basis);
+                let target = recipes.target(&basis)?;
+                prepared.fetch_state = fetch_state;
+                Ok(PreparedSource::new(task.probe, *own, target, note, flicker, settings))
+            }) {
+                Ok(source) => prepared.sources.push(source),
+                Err(error) => {
+                    prepared.dropped.push((own.source, error.to_string()));
+                    unprepared.get_or_insert(error);
+                }
+            }
+        }
+        match unprepared {
+            Some(error) if prepared.sources.is_empty() => Err(error),
+            _ => Ok(prepared),
+        }
     };
-    Ok(tasks.iter().zip(stored).map(prepared).collect())
+    Ok(tasks.iter().map(prepared).collect())
 }
 
-/// Turns an answer into a result.
+/// Turns an answer into the result for one source.
 pub(crate) fn digest(
     store: &dyn Store,
     settings: &Settings,
-    prepared: PreparedProbe,
-    answer: &Result<Fetched, dunlin_net::Error>,
-    at: Time,
-) -> Result<ProbeResult, Error> {
-    match capture::first_step(&prepared, answer, Body::Any, at) {
-        Step::Done(result) => Ok(*result),
-        Step::Read(fetched) => read(store, settings, prepared, fetched, at),
-    }
-}
-
-/// Reads content that is other than the last one, and compares it with what is stored.
-pub(crate) fn read(
-    store: &dyn Store,
-    settings: &Settings,
-    prepared: PreparedProbe,
-    fetched: &Fetched,
-    at: Time,
-) -> Result<ProbeResult, Error> {
+    prepared: PreparedSource,
+    answer: &Answer,
+) -> Result<SourceResult, Error> {
+    let fetched = match capture::first_step(&prepared, answer) {
+        Step::Done(result) => return Ok(*result),
+        Step::Read(fetched) => fetched,
+    };
     let extractor = match prepared.target.extractor(settings.extraction) {
         Ok(extractor) => extractor,
-        Err(error) => {
-            return Ok(capture::given_up(&prepared, Failure::new(Fault::User, error.to_string()), at));
-        }
+        Err(error) => return Ok(capture::unusable(&prepared, error.to_string(), answer.at)),
     };
     let is_first = !prepared.note.has_baseline();
     let previous = if is_first { Previous::default() } else { memory::previous(store, prepared.source)? };
-    Ok(capture::read(prepared, fetched, &previous, at, &extractor))
+    Ok(capture::read(prepared, answer, fetched, &previous, &extractor))
 }
 
 /// The message of a panic.

@@ -13,7 +13,7 @@ use dunlin_extract::recipe::{NoiseRules, Recipe};
 use dunlin_extract::{Extractor, Limits};
 use dunlin_net::{RedactedUrl, Request};
 use dunlin_sched::value::{Life, ValueModel};
-use dunlin_store::{NewSource, ProbeBasis, SourceEdit};
+use dunlin_store::{NewSource, ProbeBasis, Source, SourceEdit};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -140,21 +140,13 @@ pub fn check(source: &NewSource, settings: &Settings) -> Result<Checked, Error> 
 
 /// The same for a source as it would be after an edit. One that the guard now refuses can still be paused, or found by
 /// another tag.
-pub fn check_edit(present: &NewSource, edit: &SourceEdit, settings: &Settings) -> Result<(), Error> {
-    fn replace<T: Clone>(field: &mut T, new: Option<&T>) {
-        if let Some(new) = new {
-            field.clone_from(new);
-        }
-    }
-    let mut wanted = present.clone();
-    replace(&mut wanted.url, edit.url.as_ref());
-    replace(&mut wanted.kind, edit.kind.as_ref());
-    replace(&mut wanted.recipe, edit.recipe.as_ref());
-    replace(&mut wanted.weight, edit.weight.as_ref());
-    replace(&mut wanted.life, edit.life.as_ref());
-    replace(&mut wanted.urgency, edit.urgency.as_ref());
-    if wanted != *present {
-        check(&wanted, settings)?;
+pub fn check_edit(present: &Source, edit: &SourceEdit, settings: &Settings) -> Result<(), Error> {
+    let mut edited = present.clone();
+    edit.apply(&mut edited);
+    // What a probe does not need does not count.
+    edited.spec.tags.clone_from(&present.spec.tags);
+    if edited.spec != present.spec {
+        check(&edited.spec, settings)?;
     }
     Ok(())
 }

@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dunlin_core::Time;
-use dunlin_sched::watch::{Pace, Reason};
+use dunlin_sched::scheduler::{Pace, Reason};
 use dunlin_store::{Source, SourceId, Store};
 
 use crate::control::{Control, Event};
 use crate::handle::stored_budget;
-use crate::source_config::{SourceConfig, Unnoted};
+use crate::source_config::{ProbesSinceNotes, SourceConfig};
 use crate::{Error, Settings};
 
 /// Everything there is to say about one source.
@@ -161,7 +161,7 @@ pub struct HostUsage {
 
 /// Counters since the start, and how much there is now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Figures {
+pub struct EngineStats {
     /// Probes started.
     pub probes: u64,
     /// Probes that read something new.
@@ -192,10 +192,18 @@ pub struct Figures {
     pub captures: u64,
     /// Captures that could not be stored at all.
     pub lost_captures: u64,
+    /// CEIs captured.
+    pub ceis_captured: u64,
+    /// CEIs lost.
+    pub ceis_lost: u64,
+    /// Open CEIs.
+    pub ceis_open: u64,
     /// Sources known.
     pub sources: u64,
     /// Sources watched: known, not paused, usable.
     pub watched: u64,
+    /// Watched sources that can be fetched and are not what they should be.
+    pub attention: u64,
     /// Hosts known.
     pub hosts: u64,
     /// Active probes.
@@ -242,7 +250,7 @@ pub fn explain_stored(
     now: Time,
 ) -> Result<SourceExplanation, Error> {
     let source = store.source(id)?.ok_or(Error::NoSuchSource(id))?;
-    let config = SourceConfig::load(store, &source, settings, &Unnoted::read(store)?)?;
+    let config = SourceConfig::load(store, &source, settings, &ProbesSinceNotes::read(store)?)?;
     let budget = stored_budget(store)?.unwrap_or(settings.budget);
     let mut control = Control::new(Arc::new(settings.clone()), budget, 0);
     control.restore_politeness(&store.politeness()?);

@@ -6,7 +6,7 @@ use dunlin_core::Time;
 use dunlin_extract::Limits;
 use dunlin_net::politeness::Rules;
 use dunlin_sched::model::Prior;
-use dunlin_sched::watch::{Pace, Strategy};
+use dunlin_sched::scheduler::{Pace, Strategy};
 use dunlin_store::Retention;
 
 /// All settings of an engine.

@@ -10,19 +10,20 @@ use std::time::Duration;
 
 use dunlin_core::{Fault, Time};
 use dunlin_net::{Error as NetError, Fetched, Request};
-use dunlin_store::{NewSource, SourceEdit, SourceId, Store};
+use dunlin_store::{CeiId, NewCei, NewSource, SourceEdit, SourceId, Store};
 use url::Url;
 
 use crate::capture::{
-    Body, Failure, PreparedProbe, ProbeResult, ProbeTask, Step, first_step, given_up, reading_timed_out,
+    Answer, Failure, PreparedProbe, ProbeResult, ProbeTask, SourceEnd, Step, first_step, given_up,
+    reading_timed_out,
 };
 use crate::control::{Command, Control, Event, NotProbeable, SiteHop};
-use crate::handle::stored_budget;
+use crate::handle::{stored_budget, stored_cei};
 use crate::probe::{digest, panic_message, prepare};
 use crate::recipe::Recipes;
-use crate::source_config::{SourceConfig, Unnoted, has_been_used, load_all};
+use crate::source_config::{ProbesSinceNotes, SourceConfig, has_been_used, load_all, load_ceis};
 use crate::writing::Backlog;
-use crate::{Error, Figures, Health, Pace, Settings, SourceExplanation, recipe};
+use crate::{EngineStats, Error, Health, Pace, Settings, SourceExplanation, recipe};
 
 /// A web that answers at once, and says how long it would have taken.
 pub trait World {
@@ -92,6 +93,8 @@ impl<W: World> Simulation<W> {
         load_all(&*store, &settings, |config| {
             control.handle(start, Event::Configured(config), &mut Vec::new());
         })?;
+        let mut commands = Vec::new();
+        load_ceis(&*store, |ceis| control.handle(start, Event::CeisAdded(ceis), &mut commands))?;
         let mut simulation = Self {
             store,
             settings,
@@ -105,6 +108,7 @@ impl<W: World> Simulation<W> {
             next_tick: None,
             recipes: Recipes::default(),
         };
+        simulation.execute(commands);
         simulation.plan_tick(start);
         Ok(simulation)
     }
@@ -125,10 +129,24 @@ impl<W: World> Simulation<W> {
 
     fn join(&mut self, id: SourceId) -> Result<(), Error> {
         let source = self.store.source(id)?.ok_or(Error::NoSuchSource(id))?;
-        let config = SourceConfig::load(&*self.store, &source, &self.settings, &Unnoted::default())?;
+        let config = SourceConfig::load(&*self.store, &source, &self.settings, &ProbesSinceNotes::default())?;
         self.happen(Event::Configured(vec![config]));
         self.plan_tick(self.now);
         Ok(())
+    }
+
+    /// Adds a CEI, as a query would.
+    pub fn add_cei(&mut self, cei: NewCei) -> Result<CeiId, Error> {
+        let (cei, id) = stored_cei(&*self.store, cei)?;
+        self.happen(Event::CeisAdded(vec![cei]));
+        self.plan_tick(self.now);
+        Ok(id)
+    }
+
+    /// A CEI has been extended in the store.
+    pub fn cei_extended(&mut self, id: CeiId) {
+        self.happen(Event::CeiExtended(id));
+        self.plan_tick(self.now);
     }
 
     /// Removes a source, as a user would.
@@ -140,9 +158,9 @@ impl<W: World> Simulation<W> {
 
     /// Requests a probe, as a user would.
     pub fn probe_now(&mut self, id: SourceId) -> Result<(), NotProbeable> {
-        let wanted = self.control.request_probe(self.clock(), id);
+        let result = self.control.request_probe(self.clock(), id);
         self.plan_tick(self.now);
-        wanted
+        result
     }
 
     /// Sets the budget for as long as this run lasts.
@@ -211,6 +229,10 @@ impl<W: World> Simulation<W> {
     fn happen(&mut self, event: Event) {
         let mut commands = Vec::new();
         self.control.handle(self.clock(), event, &mut commands);
+        self.execute(commands);
+    }
+
+    fn execute(&mut self, commands: Vec<Command>) {
         let mut has_writes = false;
         for command in commands {
             match command {
@@ -250,12 +272,12 @@ impl<W: World> Simulation<W> {
             }
             Err(error) => {
                 let failure = Failure::new(Fault::User, error.to_string());
-                self.happen(Event::Probed(Box::new(given_up(&prepared, failure, self.clock()))));
+                self.happen(Event::Probed(Box::new(given_up(&prepared, &failure, self.clock()))));
             }
         }
     }
 
-    fn read(&mut self, prepared: PreparedProbe, result: Result<Fetched, NetError>) {
+    fn read(&mut self, mut prepared: PreparedProbe, result: Result<Fetched, NetError>) {
         let (probe, at) = (prepared.probe, self.clock());
         match result {
             Err(NetError::CrossSiteRedirect { redirect }) => {
@@ -264,21 +286,32 @@ impl<W: World> Simulation<W> {
             Err(NetError::Stale { .. }) => return self.happen(Event::ConnectionClosed { probe }),
             _ => {}
         }
-        let (within, needed) =
-            (self.settings.reading_time, self.world.time_to_read(&prepared.target.url, self.now));
-        if needed > within && matches!(first_step(&prepared, &result, Body::Any, at), Step::Read(_)) {
-            // As in the live driver: it ends at the deadline, with any result.
-            let result = Box::new(reading_timed_out(&prepared, &result, within, at));
-            self.plan(self.now.plus(within), Scheduled::Abandoned(result));
-            return;
+        let answer = Answer::new(result, at, None);
+        let within = self.settings.reading_time;
+        let (mut ends, mut is_late) = (Vec::new(), false);
+        for source in std::mem::take(&mut prepared.sources) {
+            let needed = self.world.time_to_read(&source.target.url, self.now);
+            let id = source.source;
+            if needed > within && matches!(first_step(&source, &answer), Step::Read(_)) {
+                // As in the live driver: it ends at the deadline, with any result.
+                is_late = true;
+                ends.push(reading_timed_out(&source, within, at).into());
+                continue;
+            }
+            let read =
+                catch_unwind(AssertUnwindSafe(|| digest(&*self.store, &self.settings, source, &answer)));
+            ends.push(match read {
+                Ok(Ok(result)) => result.into(),
+                Ok(Err(error)) => SourceEnd::Dropped { source: id, reason: error.to_string() },
+                Err(panic) => SourceEnd::Crashed { source: id, reason: panic_message(&*panic) },
+            });
         }
-        let read =
-            catch_unwind(AssertUnwindSafe(|| digest(&*self.store, &self.settings, prepared, &result, at)));
-        self.happen(match read {
-            Ok(Ok(result)) => Event::Probed(Box::new(result)),
-            Ok(Err(error)) => Event::Dropped { probe, reason: error.to_string() },
-            Err(panic) => Event::Crashed { probe, reason: panic_message(&*panic) },
-        });
+        let result = Box::new(ProbeResult::of(&prepared, &answer, ends));
+        if is_late {
+            self.plan(self.now.plus(within), Scheduled::Abandoned(result));
+        } else {
+            self.happen(Event::Probed(result));
+        }
     }
 
     fn write(&mut self) {
@@ -336,8 +369,8 @@ impl<W: World> Simulation<W> {
     }
 
     /// Counters and gauges.
-    pub fn figures(&self) -> Figures {
-        self.control.figures()
+    pub fn stats(&self) -> EngineStats {
+        self.control.stats()
     }
 
     /// Whether it is alive, and what keeps it from working.

@@ -8,8 +8,8 @@ use dunlin_core::Time;
 use dunlin_sched::model::Model;
 use dunlin_sched::value::ValueModel;
 use dunlin_store::{
-    DecisionQuery, ObservationId, ObservationQuery, Outcome, Source, SourceId, SourceQuery, SourceState,
-    Store,
+    CeiQuery, CeiState, DecisionQuery, ObservationId, ObservationQuery, Outcome, ResourceId, Source,
+    SourceId, SourceQuery, SourceState, Store, StoredCei,
 };
 use url::Url;
 
@@ -22,6 +22,8 @@ use crate::{Error, Settings};
 pub struct SourceConfig {
     /// Its number.
     pub id: SourceId,
+    /// What is fetched for it.
+    pub resource: ResourceId,
     /// Its health.
     pub state: SourceState,
     /// What to do with it.
@@ -71,18 +73,23 @@ impl SourceConfig {
         store: &dyn Store,
         source: &Source,
         settings: &Settings,
-        unnoted: &Unnoted,
+        probes_since_notes: &ProbesSinceNotes,
     ) -> Result<Self, Error> {
-        let (id, state) = (source.id, source.state.clone());
+        let (id, resource, state) = (source.id, source.resource, source.state.clone());
         let checked = match interpret(&source.spec, settings) {
             Ok(checked) => checked,
             Err(error) => {
-                return Ok(Self { id, state, activity: Activity::Invalid { reason: error.to_string() } });
+                return Ok(Self {
+                    id,
+                    resource,
+                    state,
+                    activity: Activity::Invalid { reason: error.to_string() },
+                });
             }
         };
         let mut memory = Memory::load(store, source.id, &source.spec, settings.prior)?;
         let noted = memory.note.last_probe;
-        unnoted.of(id).for_each(|at| memory.catch_up(at));
+        probes_since_notes.of(id).for_each(|at| memory.catch_up(at));
         let watched = Box::new(WatchedSource {
             url: checked.target.url,
             value: checked.value,
@@ -96,15 +103,15 @@ impl SourceConfig {
         });
         let activity =
             if source.paused.is_some() { Activity::Pause(watched) } else { Activity::Watch(watched) };
-        Ok(Self { id, state, activity })
+        Ok(Self { id, resource, state, activity })
     }
 }
 
 /// Probes that showed nothing new, and that a crashed run had not put into its notes yet.
 #[derive(Debug, Default)]
-pub struct Unnoted(BTreeMap<SourceId, Vec<Time>>);
+pub struct ProbesSinceNotes(BTreeMap<SourceId, Vec<Time>>);
 
-impl Unnoted {
+impl ProbesSinceNotes {
     /// Reads all of them.
     pub fn read(store: &dyn Store) -> Result<Self, Error> {
         let mut probes = Self::default();
@@ -148,20 +155,33 @@ pub fn has_been_used(store: &dyn Store) -> Result<bool, Error> {
 /// How many sources, or probes, are read at a time when starting.
 const PAGE: u32 = 1000;
 
+/// Reads all open CEIs, a page at a time.
+pub fn load_ceis(store: &dyn Store, mut add: impl FnMut(Vec<StoredCei>)) -> Result<(), Error> {
+    let mut query = CeiQuery { after: None, state: Some(CeiState::Open), limit: PAGE };
+    loop {
+        let ceis = store.ceis(&query)?;
+        let Some(last) = ceis.last() else { return Ok(()) };
+        query.after = Some(last.id);
+        add(ceis);
+    }
+}
+
 /// Reads all sources, a page at a time, so that starting needs no more memory than running.
 pub fn load_all(
     store: &dyn Store,
     settings: &Settings,
     mut join: impl FnMut(Vec<SourceConfig>),
 ) -> Result<(), Error> {
-    let unnoted = Unnoted::read(store)?;
+    let probes_since_notes = ProbesSinceNotes::read(store)?;
     let mut after = None;
     loop {
         let sources = store.sources(&SourceQuery { after, ..SourceQuery::first(PAGE) })?;
         let Some(last) = sources.last() else { return Ok(()) };
         after = Some(last.id);
-        let config: Result<Vec<SourceConfig>, Error> =
-            sources.iter().map(|source| SourceConfig::load(store, source, settings, &unnoted)).collect();
+        let config: Result<Vec<SourceConfig>, Error> = sources
+            .iter()
+            .map(|source| SourceConfig::load(store, source, settings, &probes_since_notes))
+            .collect();
         join(config?);
     }
 }

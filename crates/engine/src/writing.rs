@@ -8,14 +8,13 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dunlin_core::Retry;
-use dunlin_store::{Capture, Note, ObservationId, SourceId, Store};
+use dunlin_core::{Backoff, Retry};
+use dunlin_store::{Capture, CeiId, CeiQuery, Note, ObservationId, SourceId, Store};
 
 use crate::control::{Event, Write};
 use crate::source_config::set_noted_until;
 
-const FIRST_PAUSE: Duration = Duration::from_millis(200);
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+const BACKOFF: Backoff = Backoff { first: Duration::from_millis(200), longest: Duration::from_secs(30) };
 /// The most captures in one call, so that a long backlog does not make one long wait.
 const BATCH: usize = 1024;
 
@@ -37,8 +36,7 @@ impl Backlog {
 
     /// How long to wait before the next attempt; nothing to wait for when the last one worked.
     pub(crate) fn pause(&self) -> Option<Duration> {
-        let doublings = self.n_failures.checked_sub(1)?.min(16);
-        Some(FIRST_PAUSE.saturating_mul(1 << doublings).min(LONGEST_PAUSE))
+        (self.n_failures > 0).then(|| BACKOFF.after(self.n_failures))
     }
 
     /// Writes as much as the store takes, and returns the resulting events.
@@ -77,8 +75,14 @@ impl Backlog {
                 }
                 result
             }
-            Some(Write::Politeness(places)) => store.remember_politeness(places.clone()),
+            Some(Write::Politeness(scopes)) => store.remember_politeness(scopes.clone()),
             Some(Write::Notes { notes, until }) => write_notes(store, notes, *until),
+            Some(Write::ReadCei(id)) => {
+                let query = CeiQuery { after: Some(CeiId(id.0 - 1)), state: None, limit: 1 };
+                let found = store.ceis(&query);
+                found.map(|found| events.extend(found.into_iter().map(Event::CeiRead)))
+            }
+            Some(Write::CeisEnded { ended, at }) => store.end_ceis(ended.clone(), *at),
             Some(Write::Capture(_)) | None => Ok(()),
         };
         match result {
@@ -86,7 +90,7 @@ impl Backlog {
             result => {
                 self.waiting.pop_front();
                 if let Err(error) = result {
-                    tracing::error!(%error, "part of the journal or of the notes could not be stored");
+                    tracing::error!(%error, "part of the journal, of the notes or of CEIs could not be stored");
                 }
                 Ok(())
             }

@@ -1,7 +1,8 @@
-//! Bytes to text: byte-order mark, header, declaration inside the document, then a guess, as browsers do.
+//! Bytes to text: byte-order mark, header, declaration inside the document, the decision of the last time, then a
+//! guess.
 //!
-//! A declaration that does not fit the bytes is not believed. Nothing here fails: what cannot be decoded is
-//! replaced, and said.
+//! A few bad bytes are damage and no evidence: they are replaced, and said, while everything around them reads as it did.
+//! Only a document that is full of them is not what it is declared to be. Nothing here fails.
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
@@ -10,23 +11,46 @@ use crate::document::Diagnostic;
 /// How far into a document a declaration of its character set may stand.
 const PROLOGUE: usize = 1024;
 
-/// The text of `body`.
-pub(crate) fn decode(body: &[u8], content_type: Option<&str>, diagnostics: &mut Vec<Diagnostic>) -> String {
+/// Characters that must fit for a bad byte to be forgiven; hardly anything fits UTF-8 by chance, but much the others.
+const GOOD_FOR_EACH_BAD: usize = 20;
+const GOOD_FOR_EACH_BAD_IN_UTF_8: usize = 10;
+
+/// The text of a body.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Decoded {
+    pub(crate) text: String,
+    /// The character set. None when any would do, because there is nothing but ASCII and no declaration.
+    pub(crate) charset: Option<&'static str>,
+}
+
+/// Decodes `body`. Without a declaration, it is in the character set `last` that it was in before, unless that no longer fits.
+pub(crate) fn decode(
+    body: &[u8],
+    content_type: Option<&str>,
+    last: Option<&str>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Decoded {
     if let Some((encoding, mark)) = Encoding::for_bom(body) {
         return decode_as(encoding, &body[mark..], diagnostics);
     }
     let declared = content_type.and_then(charset_parameter).or_else(|| declared_inside(body));
-    if let Some(encoding) = declared.as_deref().and_then(|label| Encoding::for_label(label.as_bytes())) {
-        let (text, had_errors) = encoding.decode_without_bom_handling(body);
-        if !had_errors && !is_doubtful(encoding, body) {
-            return text.into_owned();
-        }
+    let known = |label: &str| Encoding::for_label(label.as_bytes());
+    if declared.is_none() && body.is_ascii() {
+        let text = String::from_utf8_lossy(body).into_owned();
+        return Decoded { text, charset: None };
     }
-    let used = guess(body);
+    if let Some(encoding) = declared.as_deref().and_then(known)
+        && (encoding == UTF_8 || !is_doubtful(encoding, body))
+    {
+        return decode_as(encoding, body, diagnostics);
+    }
+    let used = match last.and_then(known).filter(|_| declared.is_none()) {
+        Some(last) if !is_doubtful(last, body) => last,
+        _ => guess(body),
+    };
     // No declaration is not a wrong one, and a synonym is not either.
     let named = declared.and_then(|label| {
-        Encoding::for_label(label.as_bytes())
-            .map_or(Some(label), |encoding| (encoding != used).then(|| encoding.name().to_owned()))
+        known(&label).map_or(Some(label), |encoding| (encoding != used).then(|| encoding.name().to_owned()))
     });
     if let Some(declared) = named {
         diagnostics.push(Diagnostic::WrongCharset { declared, used: used.name().to_owned() });
@@ -34,24 +58,32 @@ pub(crate) fn decode(body: &[u8], content_type: Option<&str>, diagnostics: &mut 
     decode_as(used, body, diagnostics)
 }
 
-fn decode_as(encoding: &'static Encoding, body: &[u8], diagnostics: &mut Vec<Diagnostic>) -> String {
+fn decode_as(encoding: &'static Encoding, body: &[u8], diagnostics: &mut Vec<Diagnostic>) -> Decoded {
     let (text, had_errors) = encoding.decode_without_bom_handling(body);
     if had_errors {
         diagnostics.push(Diagnostic::BadBytes { charset: encoding.name().to_owned() });
     }
-    text.into_owned()
+    Decoded { text: text.into_owned(), charset: Some(encoding.name()) }
 }
 
-/// One-byte sets accept any bytes, but valid UTF-8 with letters beyond ASCII in it is hardly ever anything else;
-/// nor are two bytes for each character without a single zero.
+/// Whether a body is hardly in this character set. One-byte sets accept any bytes, but what is UTF-8 with letters beyond
+/// ASCII in it is hardly ever anything else; nor are two bytes for each character without a single zero.
 fn is_doubtful(encoding: &'static Encoding, body: &[u8]) -> bool {
-    let is_wide = encoding == UTF_16LE || encoding == UTF_16BE;
-    let is_strange = (encoding.is_single_byte() && !body.is_ascii()) || (is_wide && !body.contains(&0));
-    is_strange && std::str::from_utf8(body).is_ok()
+    let utf_8 = Fit::with_utf_8(body);
+    if encoding == UTF_8 {
+        return !utf_8.is_forgiven();
+    }
+    if encoding == UTF_16LE || encoding == UTF_16BE {
+        return !body.contains(&0) && utf_8.is_forgiven();
+    }
+    let is_utf_8 = utf_8.n_good > 0 && utf_8.is_forgiven();
+    let fit = Fit::with(encoding, body);
+    is_utf_8 || fit.n_bad * GOOD_FOR_EACH_BAD > fit.n_good
 }
 
 fn guess(body: &[u8]) -> &'static Encoding {
-    if is_nearly_utf8(body) {
+    let utf_8 = Fit::with_utf_8(body);
+    if utf_8.n_bad == 0 || (utf_8.n_good > 0 && utf_8.is_forgiven()) {
         return UTF_8;
     }
     let mut detector = chardetng::EncodingDetector::new(chardetng::Iso2022JpDetection::Deny);
@@ -59,9 +91,44 @@ fn guess(body: &[u8]) -> &'static Encoding {
     detector.guess(None, chardetng::Utf8Detection::Allow)
 }
 
-/// Valid UTF-8, or cut in the middle of its last character.
-fn is_nearly_utf8(body: &[u8]) -> bool {
-    std::str::from_utf8(body).map_or_else(|error| error.error_len().is_none(), |_| true)
+/// How well bytes fit a character set: characters beyond ASCII, and places where it cannot be.
+#[derive(Debug, PartialEq, Eq)]
+struct Fit {
+    n_good: usize,
+    n_bad: usize,
+}
+
+impl Fit {
+    /// Whether it is UTF-8 but for some damage. One bad byte alone is never evidence.
+    const fn is_forgiven(&self) -> bool {
+        self.n_bad <= 1 + self.n_good / GOOD_FOR_EACH_BAD_IN_UTF_8
+    }
+
+    /// What is cut off in the middle of the last character is not bad.
+    fn with_utf_8(body: &[u8]) -> Self {
+        let mut fit = Self { n_good: 0, n_bad: 0 };
+        let mut was_bad = false;
+        let chunks = body.utf8_chunks();
+        for chunk in chunks {
+            fit.n_good += chunk.valid().chars().filter(|c| !c.is_ascii()).count();
+            was_bad &= chunk.valid().is_empty();
+            // A character that lost its first byte is bad at one place.
+            if !chunk.invalid().is_empty() && !was_bad {
+                fit.n_bad += 1;
+                was_bad = true;
+            }
+        }
+        let is_cut = std::str::from_utf8(body).is_err_and(|error| error.error_len().is_none());
+        fit.n_bad -= usize::from(is_cut);
+        fit
+    }
+
+    fn with(encoding: &'static Encoding, body: &[u8]) -> Self {
+        let (text, _) = encoding.decode_without_bom_handling(body);
+        let n_bad = text.chars().filter(|c| *c == '\u{fffd}').count();
+        let n_beyond = text.chars().filter(|c| !c.is_ascii()).count();
+        Self { n_good: n_beyond - n_bad, n_bad }
+    }
 }
 
 /// The `charset` parameter of a content type.
@@ -96,11 +163,17 @@ mod tests {
     use super::*;
 
     fn check(body: &[u8], content_type: Option<&str>, text: &str, said: &[&str]) {
+        check_after(None, body, content_type, text, said);
+    }
+
+    fn check_after(last: Option<&str>, body: &[u8], content_type: Option<&str>, text: &str, said: &[&str]) {
         let mut diagnostics = Vec::new();
-        assert_eq!(decode(body, content_type, &mut diagnostics), text);
+        assert_eq!(decode(body, content_type, last, &mut diagnostics).text, text);
         let messages: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
         assert_eq!(messages, said);
     }
+
+    const REPLACED: &[&str] = &["some bytes are not valid UTF-8 and were replaced"];
 
     #[test]
     fn the_mark_wins_over_the_header() {
@@ -141,8 +214,6 @@ mod tests {
         check("grün".as_bytes(), Some("text/plain; charset=iso-8859-1"), "grün", &said);
         let said = ["declared as UTF-16LE, but read as UTF-8"];
         check(b"<?xml encoding='UTF-16'?>", None, "<?xml encoding='UTF-16'?>", &said);
-        let said = ["declared as UTF-8, but read as windows-1252"];
-        check(b"gr\xfcn ist die Wiese", Some("text/plain; charset=utf-8"), "grün ist die Wiese", &said);
         check(
             b"plain",
             Some("text/plain; charset=nonsense"),
@@ -152,12 +223,53 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_in_the_middle_of_a_character_is_no_other_charset() {
+    fn a_few_bad_bytes_are_no_other_charset() {
+        check(b"gr\xc3\xbcn\xc3", None, "grün\u{fffd}", REPLACED);
+        // Declared is declared.
+        check(b"gr\xfcn, sch\xf6n", Some("text/plain; charset=utf-8"), "gr\u{fffd}n, sch\u{fffd}n", REPLACED);
+        // Not declared, or declared as what takes any byte.
+        let damaged = b"gr\xc3\xbcn ist die Wiese\xff, sch\xc3\xb6n";
+        for content_type in [None, Some("text/plain"), Some("text/plain; charset=iso-8859-1")] {
+            let decoded = decode(damaged, content_type, None, &mut Vec::new());
+            assert_eq!(decoded.text, "grün ist die Wiese\u{fffd}, schön", "{content_type:?}");
+        }
+        let (korean, _, _) = encoding_rs::EUC_KR.encode("년월일가나다라마바사아자");
+        let damaged = [&korean, &b"\xff <"[..], &korean].concat();
+        let text = "년월일가나다라마바사아자\u{fffd} <년월일가나다라마바사아자";
         check(
-            b"gr\xc3\xbcn\xc3",
-            None,
-            "grün\u{fffd}",
-            &["some bytes are not valid UTF-8 and were replaced"],
+            &damaged,
+            Some("text/xml; charset=euc-kr"),
+            text,
+            &["some bytes are not valid EUC-KR and were replaced"],
         );
+    }
+
+    #[test]
+    fn what_is_full_of_bad_bytes_is_another_charset() {
+        let (japanese, _, _) = encoding_rs::SHIFT_JIS.encode("これは日本語の文章です。");
+        let said = ["declared as EUC-KR, but read as Shift_JIS"];
+        check(&japanese, Some("text/plain; charset=euc-kr"), "これは日本語の文章です。", &said);
+    }
+
+    #[test]
+    fn without_a_declaration_the_last_decision_stays() {
+        // By itself this would be taken for Western European.
+        check_after(Some("ISO-8859-2"), b"\xb1\xb6", None, "ąś", &[]);
+        check_after(Some("UTF-8"), b"one \xff bad byte", None, "one \u{fffd} bad byte", REPLACED);
+        // Strong evidence.
+        check_after(Some("ISO-8859-2"), "ąś".as_bytes(), None, "ąś", &[]);
+        check_after(Some("UTF-8"), b"sch\xf6n gr\xfcn, \xe4hnlich", None, "schön grün, ähnlich", &[]);
+        // A declaration is stronger than habit.
+        check_after(Some("UTF-8"), b"gr\xfcn", Some("text/plain; charset=iso-8859-1"), "grün", &[]);
+    }
+
+    #[test]
+    fn ascii_decides_nothing() {
+        let charset = |body: &[u8], content_type| {
+            decode(body, content_type, Some("ISO-8859-2"), &mut Vec::new()).charset
+        };
+        assert_eq!(charset(b"plain", None), None);
+        assert_eq!(charset(b"plain", Some("text/plain; charset=koi8-r")), Some("KOI8-R"));
+        assert_eq!(charset(b"\xb1\xb6", None), Some("ISO-8859-2"));
     }
 }

@@ -8,6 +8,7 @@ mod unified;
 
 pub use unified::unified;
 
+use std::hash::Hash;
 use std::ops::Range;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
@@ -98,18 +99,15 @@ fn both<'t>(old: &'t str, new: &'t str) -> impl Iterator<Item = Piece<'t>> {
     [Piece::Delete(old), Piece::Insert(new)].into_iter().filter(|piece| !piece.text().is_empty())
 }
 
-/// Lines that were removed, and lines that were inserted in their place.
-pub(crate) type Hunk = (Range<usize>, Range<usize>);
-
-/// Which lines two texts differ in; `None` when finding out would take too long.
-pub(crate) fn line_hunks(old: &[&str], new: &[&str], work: &Work) -> Option<Vec<Hunk>> {
+/// Which lines of two texts are the same, in their order; `None` when finding out would take too long.
+pub(crate) fn same<T: Eq + Hash + Ord>(old: &[T], new: &[T], work: &Work) -> Option<Vec<(usize, usize)>> {
     let operations = operations(old, new, work)?;
-    let changed = operations.iter().filter(|operation| !matches!(operation, DiffOp::Equal { .. }));
-    Some(changed.map(|operation| (operation.old_range(), operation.new_range())).collect())
+    let equal = operations.iter().filter(|operation| matches!(operation, DiffOp::Equal { .. }));
+    Some(equal.flat_map(|operation| operation.old_range().zip(operation.new_range())).collect())
 }
 
 /// The operations that turn `old` into `new`, or `None` when finding them would take too long.
-fn operations(old: &[&str], new: &[&str], work: &Work) -> Option<Vec<DiffOp>> {
+fn operations<T: Eq + Hash + Ord>(old: &[T], new: &[T], work: &Work) -> Option<Vec<DiffOp>> {
     let n_before = old.iter().zip(new).take_while(|(old, new)| old == new).count();
     let rest = old.len().min(new.len()) - n_before;
     let n_after =
@@ -195,6 +193,12 @@ mod tests {
         fn pieces_make_both_texts(old in "[ab \n東.]{0,40}", new in "[ab \n東.]{0,40}") {
             check(&old, &new);
         }
+    }
+
+    #[test]
+    fn what_is_written_without_spaces_is_compared_letter_by_letter() {
+        let pieces = [Piece::Equal("東京の"), Piece::Delete("雨"), Piece::Insert("雪")];
+        assert_eq!(words("東京の雨", "東京の雪", &Work::default()), pieces);
     }
 
     #[test]

@@ -5,6 +5,8 @@ use std::fmt;
 use dunlin_core::Time;
 use serde::{Deserialize, Serialize};
 
+use crate::outline::Outline;
+
 /// How an item is recognised from one probe to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -51,6 +53,9 @@ pub struct Item {
     pub link: Option<String>,
     /// Its content as plain text, one line per block, without empty lines.
     pub text: String,
+    /// Where the lines of the text stand on the page.
+    #[serde(default, skip_serializing_if = "Outline::is_empty")]
+    pub outline: Outline,
     /// When its publisher says it appeared, or was last touched.
     #[serde(with = "micros", default, skip_serializing_if = "Option::is_none")]
     pub published: Option<Time>,
@@ -238,10 +243,14 @@ pub struct Document {
     pub items: Vec<Item>,
     /// When the document itself says it was last changed: evidence, not truth.
     pub updated: Option<Time>,
+    /// The character set it was read in: for [`crate::Input::last_charset`] of the next reading. None when any would do.
+    pub charset: Option<&'static str>,
     /// What could not be read, or was read differently than declared.
     pub diagnostics: Vec<Diagnostic>,
     /// False when items may be missing at the end: then an item that is not here is not known to be gone.
     pub is_complete: bool,
+    /// The end of the page was not found where pages have one: it may have been cut off.
+    pub ends_early: bool,
 }
 
 impl Document {

@@ -14,11 +14,11 @@ use crate::limits::Limits;
 use crate::noise::CheckedPattern;
 use crate::recipe::{NoiseRules, Recipe};
 use crate::sniff::sniff;
-use crate::text::{cut, heading_of, one_line, paragraphs, tidy_lines};
+use crate::text::{cut, heading_of, one_line, tidy_lines};
 use crate::work::Work;
 
 /// What was fetched.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Input<'i> {
     /// The body, decompressed.
     pub body: &'i [u8],
@@ -26,15 +26,20 @@ pub struct Input<'i> {
     pub content_type: Option<&'i str>,
     /// Where it was found, to make links absolute.
     pub url: Option<&'i str>,
+    /// The [`Document::charset`] of the last reading that had one. What declares no character set is still in that one,
+    /// unless the bytes say otherwise: else a few letters more or less could make all of it look edited.
+    pub last_charset: Option<&'i str>,
 }
 
 /// Turns documents into items, by one recipe.
 #[derive(Debug, Clone)]
 pub struct Extractor {
     method: Method,
-    ignored: Vec<CheckedSelector>,
+    pub(crate) ignored: Vec<CheckedSelector>,
     patterns: Vec<CheckedPattern>,
-    limits: Limits,
+    pub(crate) limits: Limits,
+    /// The path as it is written, if it reads by one.
+    path: Option<String>,
 }
 
 #[derive(Debug, Clone)]
@@ -78,12 +83,34 @@ impl Extractor {
             noise.ignore_selectors.iter().map(|css| CheckedSelector::new(css)).collect::<Result<_, _>>()?;
         let patterns =
             noise.ignore_patterns.iter().map(|text| CheckedPattern::new(text)).collect::<Result<_, _>>()?;
-        Ok(Self { method, ignored, patterns, limits })
+        let path = match recipe {
+            Recipe::JsonPath { path } => Some(path.clone()),
+            _ => None,
+        };
+        Ok(Self { method, ignored, patterns, limits, path })
     }
 
     /// What comparing two readings may cost: as much as reading one.
     pub fn work(&self) -> Work {
         Work::new(self.limits.max_steps)
+    }
+
+    /// The selector that it reads by.
+    pub(crate) const fn selector(&self) -> Option<&CheckedSelector> {
+        match &self.method {
+            Method::Selector(selector) => Some(selector),
+            _ => None,
+        }
+    }
+
+    /// The path that it reads by, as it is written.
+    pub(crate) fn path(&self) -> Option<&str> {
+        self.path.as_deref()
+    }
+
+    /// Whether it reads the main text only.
+    pub(crate) const fn is_main(&self) -> bool {
+        matches!(self.method, Method::Main)
     }
 
     /// Reads a document. Its diagnostics say what could not be read.
@@ -94,7 +121,8 @@ impl Extractor {
         if body.len() < input.body.len() {
             diagnostics.push(Diagnostic::TooManyBytes { length: input.body.len(), limit: max_bytes });
         }
-        let text = charset::decode(body, input.content_type, &mut diagnostics);
+        let charset::Decoded { text, charset } =
+            charset::decode(body, input.content_type, input.last_charset, &mut diagnostics);
         let format = sniff(&text, input.content_type, &mut diagnostics);
         let work = self.work();
         let reader = PageReader { ignored: &self.ignored, limits: &self.limits, url: input.url, work: &work };
@@ -127,7 +155,17 @@ impl Extractor {
             diagnostics.push(Diagnostic::NothingFound);
         }
         let title = found.title.map(|title| cut(&title, MAX_TITLE).to_owned());
-        Document { format, title, items, updated: found.updated, diagnostics, is_complete: found.is_complete }
+        let ends_early = format == Format::Html && !is_closed(&text);
+        Document {
+            format,
+            title,
+            items,
+            updated: found.updated,
+            charset,
+            diagnostics,
+            is_complete: found.is_complete,
+            ends_early,
+        }
     }
 
     fn find(
@@ -173,8 +211,8 @@ impl Extractor {
             (Method::Auto | Method::Page, Format::Xml) | (Method::Page, Format::Feed) => page(elements(text)),
             // The text of an error page is no answer to a request for a feed or for data.
             (Method::Feed | Method::Json, _) => Found::default(),
-            (Method::Text, Format::Html) => plain(self.text_items(&strip_tags(text))),
-            _ => plain(self.text_items(text)),
+            (Method::Text, Format::Html) => plain(vec![text_item(&strip_tags(text))]),
+            _ => plain(vec![text_item(text)]),
         }
     }
 
@@ -189,19 +227,17 @@ impl Extractor {
         }
     }
 
-    fn text_items(&self, text: &str) -> Vec<RawItem> {
-        let paragraphs = paragraphs(text).into_iter().take(self.limits.max_items + 1);
-        paragraphs.map(|text| RawItem { title: heading_of(&text), text, ..RawItem::default() }).collect()
-    }
-
     /// Applies the noise patterns and the limits; afterwards what is equal is equal.
     fn clean(&self, items: &mut [RawItem], work: &Work, diagnostics: &mut Vec<Diagnostic>) {
         let limit = self.limits.max_item_text;
         let mut n_cut = 0;
         for item in items {
-            let text = tidy_lines(&self.without_noise(&item.text, work));
+            let rest = self.without_noise(&item.text, work);
+            item.outline.keep_lines_of(&rest, item.text.lines().count());
+            let text = tidy_lines(&rest);
             n_cut += usize::from(text.len() > limit);
             cut(&text, limit).trim_end().clone_into(&mut item.text);
+            item.outline.truncate(item.text.lines().count());
             let title = one_line(&self.without_noise(&item.title, work));
             cut(&title, MAX_TITLE).trim_end().clone_into(&mut item.title);
         }
@@ -217,6 +253,20 @@ impl Extractor {
         };
         self.patterns.iter().fold(Cow::Borrowed(text), remove)
     }
+}
+
+/// A text is one item, as a page is: its lines are compared one by one.
+fn text_item(text: &str) -> RawItem {
+    let text = tidy_lines(text);
+    RawItem { place: Some("text".to_owned()), title: heading_of(&text), text, ..RawItem::default() }
+}
+
+/// Whether a page has an end: `</html>` or `</body>`, if not at the very end, then near it.
+fn is_closed(text: &str) -> bool {
+    const NEAR_THE_END: usize = 2_000;
+    let tail = &text.as_bytes()[text.len().saturating_sub(NEAR_THE_END)..];
+    let has = |tag: &[u8]| tail.windows(tag.len()).any(|window| window.eq_ignore_ascii_case(tag));
+    has(b"</html") || has(b"</body")
 }
 
 /// Data without text can still change.

@@ -1,14 +1,24 @@
-//! RSS, Atom and JSON feeds: what feed-rs read, as items. A feed it refuses is repaired and read again.
+//! Feeds: RSS and Atom of every version, and JSON feeds, as items. The readers are below; the order is here.
 
 use dunlin_core::Time;
-use feed_rs::model::{Entry, Feed, FeedType};
 
 use crate::document::{Diagnostic, Format};
 use crate::html::PageReader;
 use crate::identity::RawItem;
-use crate::text::{one_line, tidy_lines};
 
-mod repair;
+mod dates;
+mod draft;
+mod entities;
+mod field;
+mod json;
+mod markup;
+mod part;
+mod scope;
+mod tokens;
+mod vocabulary;
+mod xml;
+
+pub(crate) use json::is_feed as is_json_feed;
 
 /// What was read of a feed.
 #[derive(Debug, Default)]
@@ -19,90 +29,68 @@ pub(crate) struct Found {
     pub(crate) is_complete: bool,
 }
 
-/// Reads a feed, broken or not.
+/// Reads a feed, broken or not. The text is decoded by now, so what it says of its encoding does not matter.
 pub(crate) fn read(
     text: &str,
     format: Format,
     reader: &PageReader<'_>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Found {
-    let text = without_declaration(text);
-    let reason = match parse(text, reader.url) {
-        Ok(feed) => return found(feed, reader, diagnostics),
-        Err(reason) => reason,
-    };
-    let mut found = Found::default();
-    if format == Format::Feed {
-        let repaired = repair::repair(text, reader.limits.max_items + 1);
-        if let Ok(feed) = parse(&repaired.rss, reader.url) {
-            found = self::found(feed, reader, diagnostics);
-        }
-        found.is_complete = repaired.is_complete;
+    if format == Format::JsonFeed {
+        return json::read(text, reader, diagnostics);
     }
-    diagnostics.push(Diagnostic::Broken { format, reason, n_items: found.items.len() });
-    found
-}
-
-/// The text is decoded by now, so a declaration of its encoding would mislead the next reader; and some servers
-/// print something before it.
-fn without_declaration(text: &str) -> &str {
-    let start = text.find('<').filter(|_| !text.trim_start().starts_with('{')).unwrap_or(0);
-    let text = &text[start..];
-    match text.find("?>") {
-        Some(end) if text.starts_with("<?xml ") => &text[end + 2..],
-        _ => text,
+    // Some servers print something before it.
+    let start = text.find('<').unwrap_or(0);
+    let read = xml::read(&text[start..], reader, diagnostics);
+    let xml::Read { title, dates, items, mut is_complete, mut problem } = read;
+    if items.is_empty() && mentions_items(text) {
+        // An empty feed is a feed without news; this one is not empty.
+        is_complete = false;
+        problem = problem.or(Some("none of its items could be read"));
     }
-}
-
-fn parse(text: &str, url: Option<&str>) -> Result<Feed, String> {
-    let parser = feed_rs::parser::Builder::new()
-        // Without this, entries that have no id get a random one.
-        .id_generator(|_, _, _| String::new())
-        .sanitize_content(false)
-        .base_uri(url)
-        .build();
-    parser.parse(text.as_bytes()).map_err(|error| one_line(&error.to_string()))
-}
-
-fn found(feed: Feed, reader: &PageReader<'_>, diagnostics: &mut Vec<Diagnostic>) -> Found {
-    // Atom says which texts are HTML; in RSS any text may be, and mostly is.
-    let says_what_is_html = matches!(feed.feed_type, FeedType::Atom | FeedType::JSON);
-    let mut problems = Vec::new();
-    let mut plain = |text: &str, mime: &str| {
-        let is_html = if says_what_is_html { mime.contains("html") } else { text.contains(['<', '&']) };
-        if is_html { reader.fragment(text, &mut problems) } else { tidy_lines(text) }
-    };
-    let title = feed.title.map(|title| one_line(&plain(&title.content, title.content_type.as_str())));
-    let max_items = reader.limits.max_items;
-    let items = feed.entries.into_iter().take(max_items + 1);
-    let items = items.map(|entry| raw_item(entry, reader, &mut plain)).collect();
-    // One deep entry is worth a message, a thousand are not worth a thousand.
-    diagnostics.extend(problems.into_iter().next());
-    let updated = feed.updated.or(feed.published).map(|time| Time::from_micros(time.timestamp_micros()));
-    Found { title: title.filter(|title| !title.is_empty()), updated, items, is_complete: true }
-}
-
-fn raw_item(entry: Entry, reader: &PageReader<'_>, plain: &mut impl FnMut(&str, &str) -> String) -> RawItem {
-    let rel = |wanted: &str| {
-        entry
-            .links
-            .iter()
-            .find(|link| link.rel.as_deref().is_none_or(|rel| rel == wanted))
-            .map(|link| &link.href)
-    };
-    let link = rel("alternate").or(entry.links.first().map(|link| &link.href));
-    let content = entry.content.as_ref();
-    let body = content.and_then(|content| Some((content.body.as_deref()?, content.content_type.as_str())));
-    let summary = entry.summary.as_ref().map(|text| (text.content.as_str(), text.content_type.as_str()));
-    let text = body.or(summary).map(|(text, mime)| plain(text, mime));
-    let title = entry.title.as_ref().map(|title| plain(&title.content, title.content_type.as_str()));
-    let published = entry.published.or(entry.updated);
-    RawItem {
-        link: link.and_then(|href| reader.absolute(href)),
-        guid: Some(entry.id).filter(|id| !id.is_empty()),
-        place: None,
-        title: one_line(&title.unwrap_or_default()),
-        text: text.unwrap_or_default(),
-        published: published.map(|time| Time::from_micros(time.timestamp_micros())),
+    if let Some(problem) = problem {
+        let reason = problem.to_owned();
+        diagnostics.push(Diagnostic::Broken { format, reason, n_items: items.len() });
     }
+    Found { title, updated: dates.of_feed(), items, is_complete }
+}
+
+/// Whether a text whose root is no feed's is a feed nevertheless: it has items, and what else only feeds have.
+pub(crate) fn looks_like_feed(text: &str) -> bool {
+    // What a feed holds may be pages; what a page holds is no feed.
+    let begins = ["<item", "<entry", "<channel", ":item", ":entry"];
+    let first = begins.iter().filter_map(|tag| text.find(tag)).min();
+    let is_page = first.is_none_or(|first| has_tag(&text[..first], "html"));
+    !is_page
+        && mentions_items(text)
+        && (has_tag(text, "channel") || has_feed_root(text) || ends_like_feed(text))
+}
+
+/// Whether a text ends as a feed does.
+pub(crate) fn ends_like_feed(text: &str) -> bool {
+    let text = text.trim_end();
+    ["rss>", "feed>", "RDF>"].iter().any(|end| {
+        text.strip_suffix(end).is_some_and(|before| before.ends_with("</") || before.ends_with(':'))
+    })
+}
+
+fn has_feed_root(text: &str) -> bool {
+    let head = crate::text::cut(text, 4000);
+    ["rss", "feed", "RDF"].iter().any(|name| has_tag(head, name))
+}
+
+fn mentions_items(text: &str) -> bool {
+    has_tag(text, "item") || has_tag(text, "entry")
+}
+
+/// Whether there is a start tag of this name, with a prefix or without.
+fn has_tag(text: &str, name: &str) -> bool {
+    text.match_indices(name).any(|(at, _)| {
+        let is_whole = !text[at + name.len()..].starts_with(|c: char| c.is_alphanumeric());
+        let before = &text[..at];
+        let before = before.strip_suffix(':').map_or(before, |before| {
+            before.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
+        });
+        is_whole && before.ends_with('<')
+    })
 }

@@ -1,54 +1,59 @@
-//! What a page changes all the time without news: parts that differ at every probe, however close the probes (counters,
-//! rotating teasers, tokens), and content that returns to an earlier state (A-B-A).
+//! What a page changes all the time without news. Some of it is recognised at once: clocks, counters, tokens, advertising. The rest
+//! is learned: places that are different nearly every time, lines that come again after they left.
 //!
-//! A [`Flicker`] is a value: it is passed in, a new one comes out, and it is stored with the source. It is
-//! bounded; what is forgotten is reported once more.
+//! A [`Flicker`] is a value: it is passed in, a new one comes out, and it is stored with the source. It is bounded; what is
+//! forgotten is reported once more. It knows no clock: the caller says when a content was read.
 
+use std::time::Duration;
+
+use dunlin_core::Time;
 use serde::{Deserialize, Serialize};
 
-use crate::detect::{Change, Comparison, compare};
+use crate::detect::{Change, compare};
 use crate::document::Item;
+use crate::not_the_page::NotThePage;
+use crate::parts::Moment;
 use crate::work::Work;
 
 mod burst;
-mod memory;
-mod traits;
+mod difference;
+mod judge;
+mod places;
+mod seen;
+mod verdict;
 
 use burst::Burst;
-use memory::Memory;
-use traits::{Trait, traits_of};
-
-/// Why a change is not reported.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Suppression {
-    /// The content has returned to a recent state, or an item leaves that came and went before.
-    Returned,
-    /// It differs only in parts that differed at every probe of a burst.
-    Flickers,
-}
-
-/// The changes of one probe, divided into those to report and those to suppress.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Verdict<'i> {
-    /// To report, in the order of [`Comparison::changes`].
-    pub reported: Vec<Change<'i>>,
-    /// Not to report, and why.
-    pub suppressed: Vec<(Change<'i>, Suppression)>,
-    /// Items, old and new, in which nothing but the date is different.
-    pub redated: Vec<(&'i Item, &'i Item)>,
-}
+use difference::differences;
+use places::Places;
+use seen::Seen;
+pub use verdict::{Changed, Reason, Suppressed, Verdict};
 
 /// What is known about a source's flicker.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
 pub struct Flicker {
-    /// Recent states and lines.
-    recent: Memory<1024>,
-    /// Positions and shapes of parts that differed at every probe of a burst.
-    volatile: Memory<256>,
+    /// How often places were different.
+    places: Places,
+    /// Lines that came or went.
+    seen: Seen,
     /// The current burst.
     burst: Burst,
+    /// When the last content was judged, in microseconds since 1970.
+    last_content: Option<i64>,
+    /// How many contents in a row were taken for something else than the page, and since when, in microseconds.
+    held: (u8, i64),
 }
+
+/// When a content was read, and what came before it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Reading {
+    /// When.
+    pub at: Option<Time>,
+    /// The last successful probe before it.
+    pub last_probe: Option<Time>,
+}
+
+/// A content that is gone within this time, at the next probe, may be restless; after that it may have had its reasons.
+const SOON: Duration = Duration::from_hours(3);
 
 /// Whether a burst needs another probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,22 +65,43 @@ pub enum BurstState {
 }
 
 impl Flicker {
-    /// How many fingerprints it holds, of eight bytes each.
-    pub fn n_fingerprints(&self) -> usize {
-        self.recent.len() + self.volatile.len()
+    /// Bytes that it takes, about.
+    pub fn n_bytes(&self) -> usize {
+        self.places.n_bytes() + self.seen.n_bytes()
+    }
+
+    /// Whether another content may be taken for something else than the page, or that is what the page has become.
+    pub fn may_hold(&self, problem: NotThePage, now: Time) -> bool {
+        let (most, longest) = problem.patience();
+        let (n_held, since) = self.held;
+        n_held < most || now.since(Time::from_micros(since)) < longest
+    }
+
+    /// How many contents in a row were taken for something else than the page.
+    pub const fn n_held(&self) -> u8 {
+        self.held.0
+    }
+
+    /// One more content was taken for something else than the page.
+    #[must_use]
+    pub const fn hold(mut self, now: Time) -> Self {
+        let since = if self.held.0 == 0 { now.micros() } else { self.held.1 };
+        self.held = (self.held.0.saturating_add(1), since);
+        self
     }
 
     /// Learns from a probe that followed soon after `first` and the earlier probes of the burst. A part that differs at
     /// every probe flickers; a part that stays for two probes has changed, and is judged like any other.
     #[must_use]
     pub fn observe_burst(mut self, first: &[Item], next: &[Item], work: &Work) -> (Self, BurstState) {
-        let (burst, returned) = std::mem::take(&mut self.burst).with_probe(&compare(first, next), work);
-        // An item that comes or goes for a moment will do so again.
-        for mark in returned.iter().flat_map(|item| &item.marks) {
-            self.recent.remember(*mark);
+        let differences = differences(compare(first, next).changes, Moment::default(), work);
+        let burst = std::mem::take(&mut self.burst).with_probe(&differences);
+        for mark in burst.returned() {
+            self.seen.toggled(mark, true);
         }
-        for mark in burst.convicted().flat_map(|part| &part.marks) {
-            self.volatile.remember(*mark);
+        for (place, container) in burst.convicted() {
+            self.places.convict(place);
+            self.places.convict(container);
         }
         if burst.is_open() {
             self.burst = burst;
@@ -84,64 +110,39 @@ impl Flicker {
         (self, BurstState::Done)
     }
 
-    /// Whether some part is suppressed because it differed at every probe of a burst.
-    pub const fn is_learned(&self) -> bool {
-        !self.volatile.is_empty()
-    }
-
-    /// The whole page was the same at two probes. Nothing on it is different every time, then, and what was taken for
-    /// flicker was a page that changed fast.
-    #[must_use]
-    pub fn stayed_the_same(self) -> Self {
-        Self { volatile: Memory::default(), ..self }
-    }
-
-    /// Judges the changes from `previous` to `current`, and remembers them.
+    /// Judges what is different in `current`, compared with `previous`, and remembers it.
     #[must_use]
     pub fn observe<'i>(self, previous: &'i [Item], current: &'i [Item]) -> (Self, Verdict<'i>) {
-        self.judge(compare(previous, current), &Work::default())
+        self.judge(compare(previous, current).changes, Reading::default(), &Work::default())
     }
 
-    /// Likewise for a comparison that is already made. Changes beyond the `work` are known by their whole states only.
+    /// Likewise for changes that are already known. Changes beyond the `work` are reported as a whole.
     #[must_use]
-    pub fn judge<'i>(mut self, comparison: Comparison<'i>, work: &Work) -> (Self, Verdict<'i>) {
+    pub fn judge<'i>(
+        mut self,
+        changes: Vec<Change<'i>>,
+        reading: Reading,
+        work: &Work,
+    ) -> (Self, Verdict<'i>) {
         self.burst = Burst::default();
-        let mut verdict = Verdict { redated: comparison.redated, ..Verdict::default() };
-        for change in comparison.changes {
-            let traits = traits_of(&change, work);
-            match self.suppression(&traits) {
-                Some(reason) => verdict.suppressed.push((change, reason)),
-                None => verdict.reported.push(change),
-            }
-            self.remember(&traits);
+        self.held = (0, 0);
+        let before = self.last_content.map(Time::from_micros).or(reading.last_probe);
+        let differences = differences(changes, Moment { now: reading.at, before }, work);
+        let stood = reading.last_probe.map(Time::micros) > self.last_content && self.last_content.is_some();
+        let is_soon = before.zip(reading.at).is_none_or(|(before, now)| now.since(before) <= SOON);
+        if stood && !is_soon {
+            self.places.acquit();
+        }
+        self.last_content = reading.at.map(Time::micros).or(self.last_content);
+        let verdict = judge::judge(&mut self.places, &mut self.seen, differences, is_soon && !stood);
+        if !self.places.is_worth_keeping() && self.seen.is_empty() {
+            self.last_content = None;
         }
         (self, verdict)
     }
+}
 
-    fn suppression(&self, traits: &Trait) -> Option<Suppression> {
-        if self.recent.knows(traits.arrives_at) {
-            return Some(Suppression::Returned);
-        }
-        let n_hunks = traits.places.len();
-        let lines_known = |hunk: usize| {
-            let mut lines = traits.lines.iter().filter(|(of, _)| *of == hunk).peekable();
-            lines.peek().is_some() && lines.all(|(_, line)| self.recent.knows(*line))
-        };
-        if n_hunks > 0 && (0..n_hunks).all(lines_known) {
-            return Some(Suppression::Returned);
-        }
-        let shapes_known = |hunk: usize| {
-            let range = traits.shape_bounds[hunk]..traits.shape_bounds[hunk + 1];
-            !range.is_empty() && traits.shapes[range].iter().all(|shape| self.volatile.knows(*shape))
-        };
-        let is_volatile =
-            |hunk: usize| self.volatile.knows(traits.places[hunk]) || shapes_known(hunk) || lines_known(hunk);
-        (n_hunks > 0 && (0..n_hunks).all(is_volatile)).then_some(Suppression::Flickers)
-    }
-
-    fn remember(&mut self, traits: &Trait) {
-        for state in traits.leaves_behind.iter().copied().chain(traits.lines.iter().map(|(_, line)| *line)) {
-            self.recent.remember(state);
-        }
-    }
+/// All changes as they are, for a source of which everything is to be reported.
+pub fn everything<'i>(changes: Vec<Change<'i>>, work: &Work) -> Verdict<'i> {
+    judge::everything(differences(changes, Moment::default(), work))
 }

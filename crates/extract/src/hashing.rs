@@ -6,13 +6,6 @@ pub(crate) fn content_id(parts: &[&str]) -> String {
     hash.to_hex()[..32].to_owned()
 }
 
-/// A 64-bit fingerprint, for memories in which a collision only costs one silent change.
-pub(crate) fn short_hash(parts: &[&str]) -> u64 {
-    let mut first = [0; 8];
-    first.copy_from_slice(&digest(parts).as_bytes()[..8]);
-    u64::from_le_bytes(first)
-}
-
 fn digest(parts: &[&str]) -> blake3::Hash {
     let mut hasher = blake3::Hasher::new();
     for part in parts {
@@ -21,4 +14,11 @@ fn digest(parts: &[&str]) -> blake3::Hash {
         hasher.update(part.as_bytes());
     }
     hasher.finalize()
+}
+
+/// A 32-bit fingerprint that continues another (FNV-1a): for the few hundred places and lines of one page, where a collision
+/// costs one silent change.
+pub(crate) fn mixed(hash: u32, text: &str) -> u32 {
+    let start = hash ^ 0x811c_9dc5;
+    text.bytes().chain([0]).fold(start, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }

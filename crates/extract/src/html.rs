@@ -9,12 +9,16 @@ use crate::nesting::{self, Gated};
 use crate::text::{heading_of, one_line, tidy_lines};
 use crate::work::Work;
 
+mod region;
 mod selecting;
 mod stripped;
 mod visible;
 
+pub(crate) use region::region_of;
 pub(crate) use selecting::CheckedSelector;
 pub(crate) use stripped::strip_tags;
+use visible::Visible;
+pub(crate) use visible::is_invisible;
 
 /// Elements searched for the link and the heading of an item.
 const MAX_SEARCHED: usize = 2_000;
@@ -45,11 +49,12 @@ impl PageReader<'_> {
     pub(crate) fn whole(&self, text: &str, diagnostics: &mut Vec<Diagnostic>) -> Found {
         match self.parse(text) {
             Ok(page) => {
-                one_item(title_of(&page), self.text_of(page.root_element(), &self.ignored_ids(&page)))
+                let visible = self.visible(page.root_element(), &self.ignored_ids(&page));
+                one_item(title_of(&page), visible)
             }
             Err(problem) => {
                 diagnostics.push(problem);
-                one_item(None, strip_tags(text))
+                one_item(None, without_outline(strip_tags(text)))
             }
         }
     }
@@ -72,7 +77,7 @@ impl PageReader<'_> {
             Ok(cleaned) => cleaned,
             Err(problem) => {
                 diagnostics.push(problem);
-                return one_item(None, strip_tags(text));
+                return one_item(None, without_outline(strip_tags(text)));
             }
         };
         // What was written again is checked again: it is another text.
@@ -85,7 +90,7 @@ impl PageReader<'_> {
             None
         });
         match main {
-            Some(main) => one_item(title, main),
+            Some(main) => one_item(title, without_outline(main)),
             None => self.whole(text, diagnostics),
         }
     }
@@ -131,7 +136,7 @@ impl PageReader<'_> {
     }
 
     fn item(&self, element: ElementRef<'_>, ignored: &visible::NodeIds) -> RawItem {
-        let text = self.text_of(element, ignored);
+        let Visible { text, outline } = self.visible(element, ignored);
         let links = std::iter::once(element).chain(element.descendent_elements().take(MAX_SEARCHED));
         let href = links.filter(|link| link.value().name() == "a").find_map(|link| link.attr("href"));
         let heading = element
@@ -145,6 +150,7 @@ impl PageReader<'_> {
             title: heading.unwrap_or_else(|| heading_of(&text)),
             link: href.and_then(|href| self.absolute(href)),
             text,
+            outline,
             ..RawItem::default()
         }
     }
@@ -160,12 +166,23 @@ impl PageReader<'_> {
         Some(joined.map_or_else(|| href.to_owned(), String::from))
     }
 
-    fn parse(&self, text: &str) -> Result<Html, Diagnostic> {
+    /// The beginning of the text of an element, for a look at it.
+    pub(crate) fn beginning_of(&self, element: ElementRef<'_>) -> String {
+        const MOST: usize = 2_000;
+        visible::text_of(element, &visible::NodeIds::default(), MOST, self.work).text
+    }
+
+    pub(crate) fn parse(&self, text: &str) -> Result<Html, Diagnostic> {
         nesting::check(text, self.limits).map(parse_gated)
     }
 
     /// The text of an element as a reader sees it, within what is left of the work.
     fn text_of(&self, element: ElementRef<'_>, ignored: &visible::NodeIds) -> String {
+        self.visible(element, ignored).text
+    }
+
+    /// Likewise, with where its lines stand.
+    fn visible(&self, element: ElementRef<'_>, ignored: &visible::NodeIds) -> Visible {
         // More than will be kept, since white space is still in it.
         visible::text_of(element, ignored, self.limits.max_item_text.saturating_mul(2), self.work)
     }
@@ -183,18 +200,24 @@ impl PageReader<'_> {
 pub(crate) fn elements(xml: &str) -> Found {
     let text = strip_tags(xml);
     let unescaped = quick_xml::escape::unescape(&text).map(std::borrow::Cow::into_owned);
-    one_item(None, unescaped.unwrap_or(text))
+    one_item(None, without_outline(unescaped.unwrap_or(text)))
 }
 
 fn parse_gated(gated: Gated<'_>) -> Html {
     Html::parse_document(gated.text())
 }
 
-fn one_item(title: Option<String>, text: String) -> Found {
+/// A text of which it is not known where its lines stand.
+fn without_outline(text: String) -> Visible {
+    Visible { text, ..Visible::default() }
+}
+
+fn one_item(title: Option<String>, Visible { text, outline }: Visible) -> Found {
     let item = RawItem {
         place: Some(WHOLE_PAGE.to_owned()),
         title: title.clone().unwrap_or_default(),
         text,
+        outline,
         ..RawItem::default()
     };
     Found { title, items: vec![item] }

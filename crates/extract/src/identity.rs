@@ -9,6 +9,7 @@ use dunlin_core::Time;
 
 use crate::document::{Diagnostic, IdOrigin, Item, ItemId};
 use crate::hashing::content_id;
+use crate::outline::Outline;
 
 /// An item as its format describes it, before it has an id.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub(crate) struct RawItem {
     pub(crate) title: String,
     pub(crate) link: Option<String>,
     pub(crate) text: String,
+    /// Where the lines of the text stand.
+    pub(crate) outline: Outline,
     pub(crate) published: Option<Time>,
 }
 
@@ -43,8 +46,8 @@ pub(crate) fn assign(raw_items: Vec<RawItem>, diagnostics: &mut Vec<Diagnostic>)
         let Some(id) = candidates.into_iter().find(|id| carriers.get(id) == Some(&1)) else {
             continue;
         };
-        let RawItem { title, link, text, published, .. } = raw;
-        items.push(Item { id, title, link, text, published });
+        let RawItem { title, link, text, outline, published, .. } = raw;
+        items.push(Item { id, title, link, text, outline, published });
     }
     if items.len() < n_raw {
         diagnostics.push(Diagnostic::Repeated { n_items: n_raw - items.len() });

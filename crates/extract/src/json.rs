@@ -1,16 +1,22 @@
 //! JSON: the values that a path selects, each as an item whose text has one line per value inside.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use crate::document::{Diagnostic, Format};
+use crate::hashing::mixed;
 use crate::html::PageReader;
 use crate::identity::RawItem;
-use crate::text::{heading_of, one_line};
+use crate::outline::{LineContext, Outline};
+use crate::text::{cut, heading_of, one_line};
 
 mod filter;
+mod lists;
 mod operand;
 mod path;
 
+pub(crate) use lists::first_look;
 pub(crate) use path::CheckedPath;
 
 /// The values that `path` selects, or the whole document's without one.
@@ -51,25 +57,32 @@ fn whole(document: &Value, reader: &PageReader<'_>) -> Vec<RawItem> {
 }
 
 fn raw_item(value: &Value, path: Option<&str>, reader: &PageReader<'_>) -> RawItem {
-    let mut text = String::new();
-    write_lines(value, &mut String::new(), &mut text, reader.limits.max_item_text);
+    let mut lines = Lines { max_bytes: reader.limits.max_item_text, ..Lines::default() };
+    lines.write(value, &mut String::new(), 0, 0);
+    let Lines { text, outline, .. } = lines;
     // Values that contain each other are written once for each.
     reader.work.take(text.len() as u64);
     let first = |names: &[&str]| names.iter().find_map(|name| scalar(value.get(name)?));
     // The whole document is one item, regardless of the ids in it.
     let is_whole = path == Some("$");
     let link = first(&["url", "link", "href", "html_url"]);
-    let title = first(&["title", "name", "headline", "label"]).unwrap_or_default();
+    let title = first(&NAMES).unwrap_or_default();
     RawItem {
-        guid: first(&["id", "guid", "uuid", "_id", "key"]).filter(|_| !is_whole),
+        guid: first(&IDS).filter(|_| !is_whole),
         // An index does not identify a value: another value may be there tomorrow.
         place: path.filter(|path| !path.ends_with(']') || path.ends_with("']")).map(str::to_owned),
         title: if title.is_empty() { heading_of(&text) } else { one_line(&title) },
         link: link.filter(|_| !is_whole).and_then(|href| reader.absolute(&href)),
         text,
-        published: None,
+        outline,
+        ..RawItem::default()
     }
 }
+
+/// Fields by which a value is known, best first.
+const IDS: [&str; 5] = ["id", "guid", "uuid", "_id", "key"];
+/// Fields by which people know it.
+const NAMES: [&str; 4] = ["title", "name", "headline", "label"];
 
 fn scalar(value: &Value) -> Option<String> {
     match value {
@@ -79,45 +92,81 @@ fn scalar(value: &Value) -> Option<String> {
     }
 }
 
-/// `name.inner[0]: value`, a line for each plain value, names in order, so that two texts compare line by line.
-fn write_lines(value: &Value, path: &mut String, text: &mut String, max_bytes: usize) {
-    // Depth is bounded by the JSON parser; size is bounded here, since paths repeat in every line.
-    if text.len() > max_bytes {
-        return;
-    }
-    let length = path.len();
-    match value {
-        Value::Object(fields) if !fields.is_empty() => {
-            let mut names: Vec<&String> = fields.keys().collect();
-            names.sort_unstable();
-            for name in names {
-                if !path.is_empty() {
-                    path.push('.');
+/// The longest name of an element in the path of its fields.
+const LONGEST_NAME: usize = 60;
+
+/// What to call the elements of a list, where each has a name or an id of its own: an index belongs to another element as soon as
+/// the list is in another order.
+fn element_names(values: &[Value]) -> Option<Vec<String>> {
+    let by = |field: &&str| -> Option<Vec<String>> {
+        let name = |value: &Value| Some(cut(&one_line(&scalar(value.get(field)?)?), LONGEST_NAME).to_owned());
+        let names: Vec<String> = values.iter().map(name).collect::<Option<_>>()?;
+        let distinct: BTreeSet<&String> = names.iter().collect();
+        (distinct.len() == names.len()).then_some(names)
+    };
+    NAMES.iter().chain(&IDS).find_map(by)
+}
+
+/// The lines of a value: `name.inner[element]: value` for each plain value, names in order, so that two texts compare line by line.
+#[derive(Debug, Default)]
+struct Lines {
+    text: String,
+    outline: Outline,
+    max_bytes: usize,
+    /// Whether an element of a list has begun since the last line.
+    starts_entry: bool,
+}
+
+impl Lines {
+    /// `place` and `container` are fingerprints of the path and of the list that the value is in.
+    fn write(&mut self, value: &Value, path: &mut String, place: u32, container: u32) {
+        // Depth is bounded by the JSON parser; size is bounded here, since paths repeat in every line.
+        if self.text.len() > self.max_bytes {
+            return;
+        }
+        let length = path.len();
+        match value {
+            Value::Object(fields) if !fields.is_empty() => {
+                let mut names: Vec<&String> = fields.keys().collect();
+                names.sort_unstable();
+                for name in names {
+                    if !path.is_empty() {
+                        path.push('.');
+                    }
+                    path.push_str(name);
+                    self.write(&fields[name], path, mixed(place, name), container);
+                    path.truncate(length);
                 }
-                path.push_str(name);
-                write_lines(&fields[name], path, text, max_bytes);
-                path.truncate(length);
             }
+            Value::Array(values) if !values.is_empty() => {
+                let names = element_names(values);
+                let are_plain = !values.iter().any(|value| value.is_object() || value.is_array());
+                for (index, value) in values.iter().enumerate() {
+                    let name = names.as_ref().map_or_else(|| index.to_string(), |names| names[index].clone());
+                    let name = if are_plain { String::new() } else { name };
+                    path.push('[');
+                    path.push_str(&name);
+                    path.push(']');
+                    self.starts_entry = true;
+                    self.write(value, path, mixed(place, &name), mixed(place, "[]"));
+                    path.truncate(length);
+                }
+            }
+            plain => self.line(plain, path, place, container),
         }
-        Value::Array(values) if !values.is_empty() => {
-            for (index, value) in values.iter().enumerate() {
-                path.push('[');
-                path.push_str(&index.to_string());
-                path.push(']');
-                write_lines(value, path, text, max_bytes);
-                path.truncate(length);
-            }
+    }
+
+    fn line(&mut self, value: &Value, path: &str, place: u32, container: u32) {
+        if !path.is_empty() {
+            self.text.push_str(&one_line(path));
+            self.text.push_str(": ");
         }
-        plain => {
-            if !path.is_empty() {
-                text.push_str(&one_line(path));
-                text.push_str(": ");
-            }
-            match plain {
-                Value::String(string) => text.push_str(&one_line(string)),
-                other => text.push_str(&other.to_string()),
-            }
-            text.push('\n');
+        match value {
+            Value::String(string) => self.text.push_str(&one_line(string)),
+            other => self.text.push_str(&other.to_string()),
         }
+        self.text.push('\n');
+        let starts_entry = std::mem::take(&mut self.starts_entry);
+        self.outline.push(LineContext { path: place, container, starts_entry, ..LineContext::default() });
     }
 }

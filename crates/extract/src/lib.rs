@@ -6,6 +6,7 @@
 //! - [`mod@detect`]: which items are new, edited or gone, regardless of order and dates;
 //! - [`flicker`]: what a page changes all the time without news;
 //! - [`diff`]: two texts word by word;
+//! - [`FirstLook`]: what a person should know before watching a document;
 //! - [`Work`]: what reading and comparing may cost, counted in steps.
 //!
 //! ```
@@ -13,7 +14,7 @@
 //! use dunlin_extract::recipe::{NoiseRules, Recipe};
 //!
 //! let extractor = Extractor::new(&Recipe::Auto, &NoiseRules::default(), Limits::default())?;
-//! let read = |body: &str| extractor.extract(&Input { body: body.as_bytes(), content_type: None, url: None });
+//! let read = |body: &str| extractor.extract(&Input { body: body.as_bytes(), content_type: None, url: None, last_charset: None });
 //! let old = read("<rss version='2.0'><channel><item><guid>1</guid><title>One</title></item></channel></rss>");
 //! let new = read("<rss version='2.0'><channel><item><guid>2</guid><title>Two</title></item>\
 //!                 <item><guid>1</guid><title>One</title></item></channel></rss>");
@@ -33,11 +34,14 @@ pub mod detect;
 pub mod diff;
 pub mod document;
 pub mod flicker;
+pub mod outline;
+pub mod summary;
 
 mod charset;
 mod error;
 mod extractor;
 mod feed;
+mod first_look;
 mod hashing;
 mod html;
 mod identity;
@@ -45,14 +49,20 @@ mod json;
 mod limits;
 mod nesting;
 mod noise;
+mod not_the_page;
+mod parts;
 mod sniff;
 mod text;
+mod tokens;
 mod work;
 
 pub use detect::{Change, detect};
 pub use document::{Diagnostic, Document, Item, ItemId};
 pub use error::{Error, Part};
 pub use extractor::{Extractor, Input};
+pub use first_look::{CandidatePart, Doubt, FirstLook, NamedFeed};
 pub use flicker::Flicker;
 pub use limits::Limits;
+pub use not_the_page::{NotThePage, not_the_page};
+pub use parts::Recognised;
 pub use work::Work;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[non_exhaustive]
 pub enum Recipe {
     /// By what the document is: entries of a feed, the visible text of a page, the values of a JSON document,
-    /// the paragraphs of a text.
+    /// the lines of a text.
     #[default]
     Auto,
     /// The entries of an RSS, Atom or JSON feed.
@@ -29,7 +29,7 @@ pub enum Recipe {
         /// A path after RFC 9535.
         path: String,
     },
-    /// One item for each paragraph.
+    /// All lines of a text, as one item.
     Text,
 }
 

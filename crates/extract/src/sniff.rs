@@ -2,6 +2,7 @@
 //! pages as `application/rss+xml`, so the content decides first.
 
 use crate::document::{Diagnostic, Format};
+use crate::feed;
 
 /// What a content type promises; `None` when it promises nothing in particular.
 fn promised(content_type: &str) -> Option<Format> {
@@ -45,6 +46,8 @@ fn by_content(text: &str, promise: Option<Format>) -> Format {
             Some(format) => format,
             // Broken or truncated JSON is still JSON if it was declared as JSON.
             None if matches!(promise, Some(Format::Json | Format::JsonFeed)) => Format::Json,
+            None if begins_like_json(start) => Format::Json,
+            None if is_feed_after_junk(start) => Format::Feed,
             None => Format::Text,
         };
     }
@@ -52,14 +55,17 @@ fn by_content(text: &str, promise: Option<Format>) -> Format {
         return match promise {
             // A fragment of HTML may begin with text.
             Some(Format::Html) if start.contains('<') => Format::Html,
-            _ => feed_after_junk(start).unwrap_or(Format::Text),
+            _ if is_feed_after_junk(start) => Format::Feed,
+            _ if feed::is_json_feed(start) => Format::JsonFeed,
+            _ => Format::Text,
         };
     }
     match first_element(start).as_deref() {
-        Some("rss" | "feed" | "rdf:rdf" | "rdf") => Format::Feed,
-        Some(
-            "html" | "head" | "body" | "div" | "p" | "title" | "table" | "ul" | "h1" | "meta" | "script",
-        ) => Format::Html,
+        Some(name) if is_feed_root(name) => Format::Feed,
+        Some("html" | "head" | "body") => Format::Html,
+        // Its root is damaged.
+        _ if feed::looks_like_feed(start) => Format::Feed,
+        Some("div" | "p" | "title" | "table" | "ul" | "h1" | "meta" | "script") => Format::Html,
         _ if promise == Some(Format::Html) => Format::Html,
         _ if start.get(..14).is_some_and(|start| start.eq_ignore_ascii_case("<!doctype html")) => {
             Format::Html
@@ -67,15 +73,28 @@ fn by_content(text: &str, promise: Option<Format>) -> Format {
         Some(_) if start.starts_with("<?xml") => Format::Xml,
         Some(_) if matches!(promise, Some(Format::Xml | Format::Feed)) => Format::Xml,
         Some(_) => Format::Html,
+        None if feed::is_json_feed(start) => Format::JsonFeed,
         None => Format::Text,
     }
 }
 
-/// Some servers print a warning before the feed.
-fn feed_after_junk(text: &str) -> Option<Format> {
+/// Whether a text begins as objects do, which no prose does.
+fn begins_like_json(text: &str) -> bool {
+    let inside = text.trim_start_matches('[').trim_start();
+    inside.strip_prefix('{').is_some_and(|name| name.trim_start().starts_with('"'))
+}
+
+/// Some servers print a warning before the feed; or its first byte is damaged.
+fn is_feed_after_junk(text: &str) -> bool {
     let head = crate::text::cut(text, 2000);
-    let at = head.find("<?xml").or_else(|| head.find("<rss"))?;
-    (first_element(&text[at..]).as_deref() == Some("rss")).then_some(Format::Feed)
+    let at = ["<?xml", "<rss", "<feed", "<rdf:RDF"].iter().find_map(|begin| head.find(begin));
+    let has_root = at.and_then(|at| first_element(&text[at..])).is_some_and(|name| is_feed_root(&name));
+    (has_root && text.contains("</")) || (feed::looks_like_feed(text) && feed::ends_like_feed(text))
+}
+
+/// Whether the name of a root element, in lower case and with any prefix, is that of a feed.
+fn is_feed_root(name: &str) -> bool {
+    matches!(name.rsplit(':').next(), Some("rss" | "feed" | "rdf" | "channel"))
 }
 
 fn looks_binary(text: &str) -> bool {
@@ -85,15 +104,20 @@ fn looks_binary(text: &str) -> bool {
 }
 
 fn json_kind(text: &str) -> Option<Format> {
+    if feed::is_json_feed(text) {
+        return Some(Format::JsonFeed);
+    }
     serde_json::from_str::<serde::de::IgnoredAny>(text).ok()?;
-    let head = crate::text::cut(text, 2000);
-    Some(if head.contains("://jsonfeed.org/version/") { Format::JsonFeed } else { Format::Json })
+    Some(Format::Json)
 }
 
 /// The name of the first element, in lower case, past declarations, comments and document types.
 fn first_element(text: &str) -> Option<String> {
-    let mut rest = text;
-    loop {
+    // Each declaration is searched for its end.
+    const MOST_SEARCHED: usize = 64 << 10;
+    const MAX_DECLARATIONS: usize = 100;
+    let mut rest = crate::text::cut(text, MOST_SEARCHED);
+    for _ in 0..MAX_DECLARATIONS {
         rest = &rest[rest.find('<')?..];
         let end = if rest.starts_with("<!--") {
             rest.find("-->")
@@ -109,6 +133,7 @@ fn first_element(text: &str) -> Option<String> {
         };
         rest = &rest[end? + 1..];
     }
+    None
 }
 
 #[cfg(test)]
@@ -124,12 +149,24 @@ mod tests {
             ("[1, 2]", "text/plain", Format::Json),
             ("[see below] text", "text/plain", Format::Text),
             ("{\"cut\": ", "application/json", Format::Json),
+            ("{\"cut\": ", "text/plain", Format::Json),
+            ("{cut} [1]", "application/json", Format::Json),
+            ("{cut} [1]", "text/plain", Format::Text),
+            ("{\"items\": [{\"id\": \"1\", \"content_html\": \"", "application/json", Format::JsonFeed),
             ("<feed xmlns='x'/>", "application/xml", Format::Feed),
             ("<rdf:RDF xmlns='x'/>", "", Format::Feed),
             ("<!DOCTYPE rss [<!ENTITY a \"b\">]><rss/>", "", Format::Feed),
             ("<?xml version='1.0'?><config/>", "", Format::Xml),
             ("<article>x</article>", "", Format::Html),
-            ("Warning: mysql on line 3\n<?xml version='1.0'?><rss/>", "", Format::Feed),
+            ("Warning: mysql on line 3\n<?xml version='1.0'?><rss></rss>", "", Format::Feed),
+            ("<?xml version='1.0'?><rsX><channel><item></item></channel></rss>", "", Format::Feed),
+            ("<feXd xmlns='http://www.w3.org/2005/Atom'><entry></entry></feed>", "", Format::Feed),
+            ("<Xxml version='1.0'?><a:feed><a:entry></a:entry></a:feed>", "text/html", Format::Feed),
+            ("?xml version='1.0'?><x:rss><channel><item>", "", Format::Text),
+            ("?xml version='1.0'?><x:rss><channel><item></item></channel></x:rss>", "", Format::Feed),
+            ("<Xrss><channel><item><![CDATA[<html>]]></item></channel></rss>", "", Format::Feed),
+            ("An RSS feed has <rss>, <channel> and <item>.", "", Format::Text),
+            ("<custom><html><pre><rss><channel><item></pre></html></custom>", "", Format::Html),
             ("hello <b>world</b>", "text/html", Format::Html),
             ("hello <b>world</b>", "text/plain", Format::Text),
             ("\u{0}\u{1}PNG\u{fffd}", "text/html", Format::Binary),

@@ -49,33 +49,6 @@ pub(crate) fn cut(text: &str, max_bytes: usize) -> &str {
     &text[..text.floor_char_boundary(max_bytes)]
 }
 
-/// Paragraphs, which empty lines divide; a text without any is taken line by line.
-pub(crate) fn paragraphs(text: &str) -> Vec<String> {
-    let text = text.replace("\r\n", "\n").replace('\r', "\n");
-    let by_paragraph = blocks(&text);
-    if by_paragraph.len() > 1 {
-        return by_paragraph;
-    }
-    text.lines().map(one_line).filter(|line| !line.is_empty()).collect()
-}
-
-fn blocks(text: &str) -> Vec<String> {
-    let mut blocks = Vec::new();
-    let mut block = String::new();
-    for line in text.lines().chain([""]) {
-        if line.trim().is_empty() {
-            if !block.is_empty() {
-                blocks.push(tidy_lines(&block));
-            }
-            block.clear();
-        } else {
-            block.push_str(line);
-            block.push('\n');
-        }
-    }
-    blocks
-}
-
 /// A heading for a text that has none: its first line, shortened at a word.
 pub(crate) fn heading_of(text: &str) -> String {
     const LONGEST: usize = 120;
@@ -96,13 +69,6 @@ mod tests {
     fn white_space_is_tidied() {
         assert_eq!(tidy_lines("  a \t b\n\n \r\n c\u{a0}d "), "a b\nc d");
         assert_eq!(one_line(" a\n b "), "a b");
-    }
-
-    #[test]
-    fn a_text_without_empty_lines_is_taken_line_by_line() {
-        assert_eq!(paragraphs("a\nb\n\n\nc\r\n"), ["a\nb", "c"]);
-        assert_eq!(paragraphs("a\r\nb\rc"), ["a", "b", "c"]);
-        assert_eq!(paragraphs(" \n\n"), [""; 0]);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use dunlin_lab::files::IntervalsFile;
 use dunlin_lab::generate::{AuctionWatch, IntervalLength, PoissonUpdates};
 use dunlin_lab::optimum::bounds;
 use dunlin_lab::planners::PlannerName;
-use dunlin_lab::policies::{Choice, PolicyName};
+use dunlin_lab::policies::{PolicyChoice, PolicyName};
 use dunlin_lab::simulate::{self, Setup};
 use dunlin_sched::plan::intervals::Instance;
 use dunlin_sched::policy::Preemption;
@@ -47,7 +47,7 @@ fn report(name: &str, family: &str, seed: u64, limit: Duration) {
     let budget = Budget::constant(if family == "budget2" { 2.0 } else { 1.0 }).unwrap();
     let costs = Costs::uniform();
     let instance = Instance { workload: &workload, chronons: CHRONONS, budget: &budget, costs: &costs };
-    let policy = Choice { name: PolicyName::Marginal, preemption: Preemption::Preemptive };
+    let policy = PolicyChoice { name: PolicyName::Marginal, preemption: Preemption::Preemptive };
     let setup = Setup { policy, budget: budget.clone(), costs: costs.clone(), chronons: CHRONONS, seed: 0 };
     let marginal = simulate::intervals(&workload, 0, &setup, |_| ()).unwrap().score.captured;
     let plan = |planner: PlannerName, seed| planner.plan(instance, seed, limit);

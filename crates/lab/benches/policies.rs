@@ -5,7 +5,7 @@
 use criterion::{BatchSize, BenchmarkId, Criterion, criterion_group, criterion_main};
 use dunlin_core::{Budget, Costs, Workload};
 use dunlin_lab::generate::{AuctionWatch, PoissonUpdates};
-use dunlin_lab::policies::{Choice, PolicyName};
+use dunlin_lab::policies::{PolicyChoice, PolicyName};
 use dunlin_sched::epoch;
 use dunlin_sched::plain::PlainRanked;
 use dunlin_sched::policy::{Policy, Preemption};
@@ -32,7 +32,7 @@ fn policies(criterion: &mut Criterion) {
         });
     };
     for name in PolicyName::ALL.into_iter().filter(|name| !name.wants_changes()) {
-        let choice = Choice { name, preemption: Preemption::Preemptive };
+        let choice = PolicyChoice { name, preemption: Preemption::Preemptive };
         bench(&name.to_string(), "fast", &|| {
             choice.for_needs(workload.n_sources(), &budget, &Costs::uniform(), 0).unwrap()
         });

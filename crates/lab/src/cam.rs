@@ -1,10 +1,12 @@
 //! CAM in the lab: plans for a simulated epoch, and the experiment that shows what allocation is worth. What is
-//! planned, and how, is the scheduling library's business.
+//! planned, and how, is decided by the scheduling library.
 
 use std::collections::BTreeMap;
 
 use dunlin_core::{Budget, Chronon, Meter, Probe, Schedule, SourceIdx};
-use dunlin_sched::plan::cam::{self, Allocation, Expected, Forecast, allocate, assign, assign_greedily};
+use dunlin_sched::plan::cam::{
+    self, Allocation, Expected, UpdateForecast, allocate, assign, assign_greedily,
+};
 use dunlin_sched::score::score_trace;
 use dunlin_sched::value::{Life, Urgency, ValueModel};
 use rayon::prelude::*;
@@ -42,7 +44,7 @@ pub fn plan(
         let active: Vec<SourceIdx> = expected.keys().copied().collect();
         let weight = |source: SourceIdx| weights.get(source.index()).copied().unwrap_or(0.0);
         let sources = expected.into_iter().map(|(source, own)| (weight(source), own)).collect();
-        let forecast = Forecast::new(length, sources)?;
+        let forecast = UpdateForecast::new(length, sources)?;
         let planned = cam::plan(&forecast, forecast.n_instants(), &room);
         probes.extend(
             planned.probes().iter().map(|probe| Probe {

@@ -47,7 +47,7 @@ pub enum Error {
         /// What the system said.
         reason: io::Error,
     },
-    /// A parameter of a generator or of the noise that makes no sense.
+    /// A parameter of a generator or of the noise that is invalid.
     #[error("{parameter} {value} (expected {expected})")]
     BadParameter {
         /// Its name.

@@ -1,7 +1,7 @@
 //! Files of traces, intervals, probabilities, costs, schedules and budgets: read, checked, written.
 //!
-//! Hostile input is confined here. A reader takes any bytes and answers with values that hold the model's
-//! invariants or with `file:line: what is wrong (what was expected)`; no line, however long or however well
+//! Hostile input is confined here. A reader takes any bytes and returns values that hold the model's
+//! invariants or `file:line: what is wrong (what was expected)`; no line, however long or however well
 //! compressed, costs more than a fixed amount of memory. Layers, from the bytes up: `open` (path, gzip),
 //! `lines` (caps and line numbers), `records` (CSV), `table` (columns by name), then one file per format.
 

@@ -1,8 +1,8 @@
-//! Made-up traces and workloads for experiments, each a function of its parameters and a seed.
+//! Synthetic traces and workloads for experiments, each a function of its parameters and a seed.
 //!
 //! A trace generator makes one kind of source: `poisson` (no pattern), `periodic` (a timetable), `daily`
-//! (people's hours), `bursty` (one update brings others). Real sources are mixtures; traces can be joined.
-//! `tracked` makes forecasts of pages and what comes of them; `auctionwatch` makes the profiles of the papers' experiments over any changes.
+//! (people's hours), `bursty` (one update makes others likely). Real sources are mixtures; traces can be joined.
+//! `tracked` makes forecasts of pages and the changes that follow; `auctionwatch` makes the profiles of the papers' experiments over any changes.
 
 mod auctionwatch;
 mod bursty;

@@ -1,4 +1,4 @@
-//! WIC against the best schedule there is, on instances small enough to search: how much of its guarantee shows. Not a
+//! WIC against the best schedule there is, on instances small enough to search: how far it stays above its guarantee. Not a
 //! comparison of policies.
 
 use dunlin_core::{Budget, Costs, SourceIdx};
@@ -12,9 +12,9 @@ use rayon::prelude::*;
 use crate::Error;
 use crate::stream::{Purpose, stream};
 
-/// Small made-up instances.
+/// Small synthetic instances.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Guarantee {
+pub struct GuaranteeCheck {
     /// Sources of each.
     pub sources: u32,
     /// Chronons of each.
@@ -27,7 +27,7 @@ pub struct Guarantee {
 
 /// How WIC did under one way to value changes.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Reached {
+pub struct GuaranteeResult {
     /// How long changes stay.
     pub life: Life,
     /// What they are worth late.
@@ -55,9 +55,9 @@ const VALUES: [(Life, Urgency); 9] = [
     (Life::Overwrite, Urgency::Sliding(0)),
 ];
 
-impl Guarantee {
+impl GuaranteeCheck {
     /// Runs every instance under every value; the result does not depend on the number of threads.
-    pub fn run(&self, on_instance: impl Fn() + Sync) -> Result<Vec<Reached>, Error> {
+    pub fn run(&self, on_instance: impl Fn() + Sync) -> Result<Vec<GuaranteeResult>, Error> {
         for (what, count) in
             [("sources", self.sources), ("chronons", self.chronons), ("probes per chronon", self.per_chronon)]
         {
@@ -72,7 +72,7 @@ impl Guarantee {
                 share
             };
             let shares: Vec<f64> = self.seeds.par_iter().map(share).collect::<Result<_, _>>()?;
-            Ok(Reached {
+            Ok(GuaranteeResult {
                 life,
                 urgency,
                 promised: self.promised(urgency),
@@ -119,15 +119,15 @@ impl Guarantee {
                 }
             }
         });
-        let mut reached = 0.0;
+        let mut result = 0.0;
         for (source, probes) in schedule.by_source(models.len()).iter().enumerate() {
             let mut last = 0;
             for probe in probes {
-                reached += expected_utility(&models[source], &chances[source], last, probe.get());
+                result += expected_utility(&models[source], &chances[source], last, probe.get());
                 last = probe.get();
             }
         }
-        Ok(if best > 0.0 { reached / best } else { 1.0 })
+        Ok(if best > 0.0 { result / best } else { 1.0 })
     }
 }
 
@@ -137,9 +137,9 @@ mod tests {
 
     #[test]
     fn what_is_promised_is_kept() {
-        let instances = Guarantee { sources: 3, chronons: 6, per_chronon: 1, seeds: (0..40).collect() };
-        let reached = instances.run(|| ()).unwrap();
-        for row in &reached {
+        let instances = GuaranteeCheck { sources: 3, chronons: 6, per_chronon: 1, seeds: (0..40).collect() };
+        let result = instances.run(|| ()).unwrap();
+        for row in &result {
             let rising = [row.promised, row.least, row.mean, 1.0];
             assert!(rising.windows(2).all(|pair| pair[0] <= pair[1] + 1e-9), "{row:?}");
             // Where only immediate capture counts, WIC is optimal.
@@ -147,8 +147,8 @@ mod tests {
             assert_eq!(row.promised > 0.99, is_immediate, "{row:?}");
             assert!(!is_immediate || row.optimal == 40, "{row:?}");
         }
-        assert!(reached.iter().any(|row| row.optimal < 40), "it is no optimum in general");
-        let too_large = Guarantee { sources: 30, ..instances };
+        assert!(result.iter().any(|row| row.optimal < 40), "it is no optimum in general");
+        let too_large = GuaranteeCheck { sources: 30, ..instances };
         assert!(too_large.run(|| ()).unwrap_err().to_string().contains("try fewer sources"));
     }
 }

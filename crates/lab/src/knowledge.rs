@@ -1,4 +1,4 @@
-//! What a policy is told beforehand about when sources change: everything, or everything with noise. What a
+//! What a policy knows beforehand about when sources change: everything, or everything with noise. What a
 //! policy learns from its own probes is not here.
 
 use dunlin_core::{Changes, Chronon, SourceIdx};

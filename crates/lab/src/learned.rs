@@ -1,20 +1,21 @@
-//! A trace watched by a scheduler that starts with nothing and learns from its own probes: the live service's
-//! `Watch`, in virtual time. What a probe reveals is decided here; what to make of it is not.
+//! A trace probed by a scheduler that starts with nothing and learns from its own probes: the live service's
+//! `Scheduler`, in virtual time. What a probe reveals is decided here; what follows from it is not.
 //!
-//! Invariant: nothing of the trace reaches the watch but through a probe that it chose itself.
+//! Invariant: the scheduler learns nothing of the trace except through probes that it chose itself.
 
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 use dunlin_core::{Budget, Changes, Chronon, Probe, Schedule, SourceIdx, Time, Workload};
-use dunlin_sched::model::{Known, Model, Parts, Prior, Seen};
+use dunlin_sched::model::{Completeness, Evidence, Parts};
+use dunlin_sched::scheduler::{Choice, Input, Scheduler, Shown, SourceTerms, Strategy};
 use dunlin_sched::score::{TraceScore, score_trace};
 use dunlin_sched::value::{Life, ValueModel};
-use dunlin_sched::watch::{Choice, HostIdx, HostTerms, Input, Pace, Settings, Strategy, Terms, Watch};
 
 use crate::Error;
 use crate::files::{Epoch, TraceFile};
 use crate::live::arrival;
+use crate::one_host::{Grants, HOST, introduce};
 use crate::policies::PolicyName;
 use crate::simulate::{Run, Setup};
 
@@ -109,11 +110,8 @@ impl World<'_> {
         budget: &Budget,
         on_chronon: &mut impl FnMut(Chronon),
     ) -> Schedule {
-        let settings =
-            Settings { chronon: self.chronon(), strategy, budget: self.pace(0.0), initial_price: None };
-        let mut watch = Watch::new(settings);
-        self.introduce(&mut watch);
-        self.run(&mut watch, budget, on_chronon)
+        let mut scheduler = self.introduce(strategy);
+        self.run(&mut scheduler, budget, on_chronon)
     }
 
     /// What a schedule is worth on the trace, after the warm-up.
@@ -135,48 +133,42 @@ impl World<'_> {
         self.epoch.start + i64::from(chronon.get()) * i64::from(self.epoch.chronon_seconds.get())
     }
 
-    fn pace(&self, grant: f64) -> Pace {
-        Pace { per_second: grant / self.chronon().as_secs_f64() }
-    }
-
-    /// All sources, on one host that does not mind. Those that only needs know come after those of the trace.
-    fn introduce(&self, watch: &mut Watch) {
-        let now = Time::from_seconds(self.epoch.start);
-        let host = HostIdx(0);
-        watch.apply(now, Input::Host { host, terms: HostTerms { at_one_time: u32::MAX, budget: None } });
-        let terms = Terms {
-            host,
+    /// All sources, those that only needs know after those of the trace.
+    fn introduce(&self, strategy: Strategy) -> Scheduler {
+        let n_watched = self.trace.sources.len();
+        let terms = |index| SourceTerms {
+            host: HOST,
             value: self.value,
             cost: 1.0,
             shortest_gap: Duration::ZERO,
             longest_gap: self.chronon() * self.epoch.chronons,
-            wants_changes: true,
+            wants_changes: index < n_watched,
         };
-        let n_watched = self.trace.sources.len();
-        let n_sources = n_watched.max(self.needs.n_sources());
-        for source in (0u32..).map(SourceIdx).take(n_sources) {
-            let model = Model::of_parts(Prior::default(), self.learning.parts);
-            let terms = Terms { wants_changes: source.index() < n_watched, ..terms };
-            watch.apply(now, Input::Joined { source, terms, model, last_look: None, not_before: None });
-        }
+        let sources = (0..n_watched.max(self.needs.n_sources())).map(terms);
+        let start = Time::from_seconds(self.epoch.start);
+        introduce(self.chronon(), strategy, self.learning.parts, start, sources)
     }
 
-    fn run(&self, watch: &mut Watch, budget: &Budget, on_chronon: &mut impl FnMut(Chronon)) -> Schedule {
+    fn run(
+        &self,
+        scheduler: &mut Scheduler,
+        budget: &Budget,
+        on_chronon: &mut impl FnMut(Chronon),
+    ) -> Schedule {
         let (mut schedule, mut meter) = (Schedule::new(), budget.meter());
         let mut arriving = self.needs.by_release().into_iter().peekable();
         let mut last_probe: Vec<Option<i64>> = vec![None; self.trace.sources.len()];
         let (mut choices, mut sources): (Vec<Choice>, Vec<SourceIdx>) = Default::default();
-        let mut told = 0.0;
+        let mut grants = Grants::new(self.chronon());
+        // A pace brings what is granted, but for the first chronons: needs are planned for when it comes.
+        let is_exact = self.needs.n_ceis() > 0 || !budget.is_constant();
         for chronon in Chronon::first(self.epoch.chronons) {
             on_chronon(chronon);
             let (end, grant) = (self.end_of(chronon), budget.at(chronon));
             let now = Time::from_seconds(end);
-            if grant != told {
-                watch.apply(now, Input::Budget(self.pace(grant)));
-                told = grant;
-            }
+            grants.tell_pace(scheduler, now, grant);
             while let Some((_, cei)) = arriving.next_if(|(release, _)| *release <= chronon) {
-                watch.apply(now, arrival(&self.needs.cei(cei), |at| Time::from_seconds(self.end_of(at))));
+                scheduler.apply(now, arrival(&self.needs.cei(cei), |at| Time::from_seconds(self.end_of(at))));
             }
             let mut allowance = meter.open(chronon);
             let mut room = 0;
@@ -184,15 +176,20 @@ impl World<'_> {
                 room += 1;
             }
             let mut allowance = meter.open(chronon);
+            if is_exact {
+                Grants::tell_grant(scheduler, now, &allowance);
+            }
             choices.clear();
-            watch.choose(now, room, &mut choices);
+            scheduler.choose(now, room, &mut choices);
             sources.clear();
-            for &Choice { source, .. } in &choices {
+            for &Choice { resource, .. } in &choices {
+                let source = SourceIdx(resource.0);
                 allowance.spend(1.0);
                 sources.push(source);
                 let last = last_probe.get_mut(source.index());
-                let seen = last.map_or(Seen::Unchanged, |last| self.reveal(source, last.replace(end), end));
-                watch.apply(now, Input::Looked { source, seen });
+                let evidence =
+                    last.map_or(Evidence::Unchanged, |last| self.reveal(source, last.replace(end), end));
+                scheduler.apply(now, Input::Probed { resource, shown: Shown::All(evidence) });
             }
             meter.close(chronon, &allowance);
             schedule.extend(chronon, &sources);
@@ -201,7 +198,7 @@ impl World<'_> {
     }
 
     /// What a probe that ends at `now` shows of a source last probed at `last`, in seconds.
-    fn reveal(&self, source: SourceIdx, last: Option<i64>, now: i64) -> Seen {
+    fn reveal(&self, source: SourceIdx, last: Option<i64>, now: i64) -> Evidence {
         let length = i64::from(self.epoch.chronon_seconds.get());
         let times = &self.trace.times[source.index()];
         let until = times.partition_point(|&time| time < now);
@@ -220,15 +217,18 @@ impl World<'_> {
             Life::Changes(count) => &fresh[fresh.len().saturating_sub(count as usize)..],
             Life::Append | Life::Overwrite => &fresh[..],
         };
-        let Some(&newest) = visible.last() else { return Seen::Unchanged };
+        let Some(&newest) = visible.last() else { return Evidence::Unchanged };
         let dated = &visible[visible.len().saturating_sub(FEED_ITEMS)..];
-        let (told, known) = match self.learning.reveal {
-            Reveal::Changes => (&[][..], Known::Latest),
-            Reveal::Last => (&[newest][..], Known::Latest),
-            Reveal::Timestamps if dated.len() < fresh.len() => (dated, Known::Latest),
-            Reveal::Timestamps => (dated, Known::All),
+        let (reported, completeness) = match self.learning.reveal {
+            Reveal::Changes => (&[][..], Completeness::Latest),
+            Reveal::Last => (&[newest][..], Completeness::Latest),
+            Reveal::Timestamps if dated.len() < fresh.len() => (dated, Completeness::Latest),
+            Reveal::Timestamps => (dated, Completeness::All),
         };
-        Seen::Changed { times: told.iter().map(|&time| Time::from_seconds(time)).collect(), known }
+        Evidence::Changed {
+            times: reported.iter().map(|&time| Time::from_seconds(time)).collect(),
+            completeness,
+        }
     }
 }
 

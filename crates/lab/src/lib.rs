@@ -1,8 +1,8 @@
-//! The lab: traces and workloads in and out of files, made-up ones for experiments, and what a policy may
+//! The lab: traces and workloads in and out of files, synthetic ones for experiments, and what a policy may
 //! know about them.
 //!
 //! Everything here is a function of its arguments: readers of the bytes given, generators of their seed.
-//! Nothing is printed; what a person should be told comes back as `warnings` beside the result.
+//! Nothing is printed; warnings for the user are returned in `warnings`, beside the result.
 //!
 //! ```
 //! use dunlin_lab::files::IntervalsFile;
@@ -26,6 +26,7 @@ pub mod knowledge;
 pub mod learned;
 mod live;
 pub mod mixed;
+mod one_host;
 pub mod optimum;
 pub mod planners;
 pub mod policies;

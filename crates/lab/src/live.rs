@@ -1,60 +1,51 @@
-//! The scheduler of the service as a policy for needs: it is told of CEIs, asked once in every chronon, and told what came of
+//! The scheduler of the service as a policy for needs: it gets CEIs, chooses once in every chronon, and gets the outcome of
 //! its probes. Chronons become seconds of its clock; nothing else is translated.
 
 use std::time::Duration;
 
 use dunlin_core::{
-    Allowance, Budget, Cei, Chronon, Costs, ExecutionInterval, Observation, Outcome, SourceIdx, Time,
+    Allowance, Budget, Cei, Chronon, Costs, ExecutionInterval, Observation, Outcome, ResourceIdx, SourceIdx,
+    Time,
 };
-use dunlin_sched::model::{Model, Prior, Seen};
+use dunlin_sched::model::{Evidence, Parts};
 use dunlin_sched::policy::{Arrival, Policy};
+use dunlin_sched::scheduler::{CeiId, Choice, Input, Interval, Scheduler, Shown, SourceTerms, Strategy};
 use dunlin_sched::value::{Life, Urgency, ValueModel};
-use dunlin_sched::watch::{
-    CeiId, Choice, HostIdx, HostTerms, Input, Interval, Pace, Settings, Strategy, Terms, Watch,
-};
+
+use crate::one_host::{Grants, HOST, introduce};
 
 const CHRONON: Duration = Duration::from_secs(1);
 
 /// The scheduler, over sources whose changes nobody wants.
 #[derive(Debug)]
 pub(crate) struct Live {
-    scheduler: Watch,
+    scheduler: Scheduler,
     budget: Budget,
     costs: Costs,
-    grant: f64,
+    grants: Grants,
     choices: Vec<Choice>,
 }
 
 impl Live {
     pub(crate) fn new(n_sources: u32, budget: &Budget, costs: Costs) -> Self {
-        let grant = budget.at(Chronon::FIRST);
-        let settings = Settings {
-            chronon: CHRONON,
-            strategy: Strategy::Learned,
-            budget: Pace { per_second: grant },
-            initial_price: None,
+        let terms = |source| SourceTerms {
+            host: HOST,
+            value: ValueModel::new(Life::Overwrite, Urgency::Uniform),
+            cost: costs.of(source),
+            shortest_gap: Duration::ZERO,
+            longest_gap: Duration::MAX,
+            wants_changes: false,
         };
-        let (mut scheduler, now, host) = (Watch::new(settings), Time::from_seconds(0), HostIdx(0));
-        scheduler.apply(now, Input::Host { host, terms: HostTerms { at_one_time: u32::MAX, budget: None } });
-        for source in (0..n_sources).map(SourceIdx) {
-            let terms = Terms {
-                host,
-                value: ValueModel::new(Life::Overwrite, Urgency::Uniform),
-                cost: costs.of(source),
-                shortest_gap: Duration::ZERO,
-                longest_gap: Duration::MAX,
-                wants_changes: false,
-            };
-            let model = Model::new(Prior::default());
-            scheduler.apply(now, Input::Joined { source, terms, model, last_look: None, not_before: None });
-        }
-        Self { scheduler, budget: budget.clone(), costs, grant, choices: Vec::new() }
+        let sources = (0..n_sources).map(SourceIdx).map(terms);
+        let scheduler = introduce(CHRONON, Strategy::Learned, Parts::All, Time::from_seconds(0), sources);
+        Self { scheduler, budget: budget.clone(), costs, grants: Grants::new(CHRONON), choices: Vec::new() }
     }
 }
 
-/// A CEI as the scheduler is told of it, when `time_of` says at which moment it is asked in a chronon.
+/// A CEI as an input of the scheduler, when `time_of` says at which moment it is asked in a chronon.
 pub(crate) fn arrival(cei: &Cei<'_>, time_of: impl Fn(Chronon) -> Time) -> Input {
     let interval = |interval: &ExecutionInterval| Interval {
+        resource: ResourceIdx(interval.source().0),
         source: interval.source(),
         start: time_of(interval.start()),
         finish: time_of(interval.finish()),
@@ -62,6 +53,7 @@ pub(crate) fn arrival(cei: &Cei<'_>, time_of: impl Fn(Chronon) -> Time) -> Input
     Input::CeiArrived {
         cei: CeiId(u64::from(cei.idx.0)),
         intervals: cei.intervals.iter().map(interval).collect(),
+        captured: Vec::new(),
         need: cei.need,
         weight: cei.weight,
     }
@@ -79,31 +71,30 @@ impl Policy for Live {
     }
 
     fn choose(&mut self, now: Chronon, allowance: &mut Allowance, chosen: &mut Vec<SourceIdx>) {
-        let (at, grant) = (time_of(now), self.budget.at(now));
-        if grant != self.grant {
-            self.grant = grant;
-            self.scheduler.apply(at, Input::Budget(Pace { per_second: grant }));
-        }
+        let at = time_of(now);
+        self.grants.tell_pace(&mut self.scheduler, at, self.budget.at(now));
+        Grants::tell_grant(&mut self.scheduler, at, allowance);
         self.scheduler.take_cei_events();
         let mut choices = std::mem::take(&mut self.choices);
         choices.clear();
         self.scheduler.choose(at, usize::MAX, &mut choices);
-        for &Choice { source, .. } in &choices {
+        for &Choice { resource, .. } in &choices {
+            let source = SourceIdx(resource.0);
             if allowance.spend(self.costs.of(source)) {
                 chosen.push(source);
             } else {
-                // What the scheduler saved up is gone by the rules of the lab.
-                self.scheduler.apply(at, Input::Returned { source });
+                // A scheduler may leave a debt for what costs more than it has, the lab may not.
+                self.scheduler.apply(at, Input::ProbeReturned { resource });
             }
         }
         self.choices = choices;
     }
 
     fn observe(&mut self, observation: Observation) {
-        let (source, at) = (observation.source, time_of(observation.at));
+        let (resource, at) = (ResourceIdx(observation.source.0), time_of(observation.at));
         let input = match observation.outcome {
-            Outcome::Read => Input::Looked { source, seen: Seen::Unchanged },
-            Outcome::Failed => Input::Failed { source, not_before: at },
+            Outcome::Read => Input::Probed { resource, shown: Shown::All(Evidence::Unchanged) },
+            Outcome::Failed => Input::ProbeFailed { resource, not_before: at },
         };
         self.scheduler.apply(at, input);
     }

@@ -1,16 +1,16 @@
-//! A trace to watch and needs to meet under one budget: the scheduler of the service on both at once, against every fixed split
+//! Changes of a trace and needs under one budget: the scheduler of the service on both at once, against every fixed split
 //! of the budget between `marginal` for the needs and the scheduler for the trace.
 //!
-//! Whatever a schedule probes counts for both sides, also for the opponents.
+//! Every probe of a schedule counts for both, also in the splits.
 
 use std::collections::BTreeMap;
 
 use dunlin_core::{Budget, Costs, ExecutionInterval, Need, Schedule, SourceIdx, Workload};
 use dunlin_sched::epoch::run_workload;
 use dunlin_sched::policy::Marginal;
+use dunlin_sched::scheduler::Strategy;
 use dunlin_sched::score::score_intervals;
 use dunlin_sched::value::ValueModel;
-use dunlin_sched::watch::Strategy;
 
 use crate::Error;
 use crate::files::{Epoch, IntervalsFile, TraceFile};

@@ -1,8 +1,8 @@
 //! The best schedule for needs, or the best that could be found in time, with a bound on all others.
 //!
-//! The order of attack: a relaxation for the bound, the offline heuristic for a schedule, and if the two do not
+//! The steps: a relaxation for the bound, the offline heuristic for a schedule, and if the two do not
 //! meet, an integer program. That needs the solver of the feature `highs`; without it, tiny instances are
-//! enumerated, and larger ones refused. Whatever the schedule, the one evaluator says what it is worth.
+//! enumerated, and larger ones refused. The same evaluator scores every schedule.
 
 #[cfg(feature = "highs")]
 mod solver;
@@ -24,13 +24,13 @@ pub struct Optimum {
     pub bound: f64,
     /// Whether this one captures as much as any can.
     pub is_proven: bool,
-    /// What found the last word.
-    pub method: Method,
+    /// What found the final result.
+    pub method: SolutionMethod,
 }
 
 /// What produced a bound or a schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Method {
+pub enum SolutionMethod {
     /// Every schedule was tried.
     Enumeration,
     /// Prices found by a first-order method, and a search that keeps to them.
@@ -39,7 +39,7 @@ pub enum Method {
     Highs,
 }
 
-impl Method {
+impl SolutionMethod {
     /// Its name in reports.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -58,7 +58,7 @@ pub struct Bounds {
     /// The relaxation's value is at least this; what a better solver could still gain on `lp`.
     pub lp_at_least: f64,
     /// What found `lp`.
-    pub method: Method,
+    pub method: SolutionMethod,
     /// From single intervals, as the papers do it.
     pub single_ei: f64,
     /// The number of single intervals that no schedule exceeds.
@@ -79,7 +79,7 @@ pub fn bounds(instance: Instance<'_>, limit: Duration) -> Result<Bounds, Error> 
     let bounds = Bounds {
         lp: relaxation.bound,
         lp_at_least: relaxation.at_least,
-        method: Method::FirstOrder,
+        method: SolutionMethod::FirstOrder,
         single_ei: single.weight,
         single_eis: single.intervals,
     };
@@ -91,7 +91,7 @@ pub fn bounds(instance: Instance<'_>, limit: Duration) -> Result<Bounds, Error> 
 fn sharpen(grid: &Grid, bounds: Bounds, limit: Duration) -> Result<Bounds, Error> {
     Ok(solver::relaxed(grid, limit)?.map_or(bounds, |value| {
         let lp = value + grid.secured();
-        Bounds { lp, lp_at_least: lp, method: Method::Highs, ..bounds }
+        Bounds { lp, lp_at_least: lp, method: SolutionMethod::Highs, ..bounds }
     }))
 }
 
@@ -112,7 +112,7 @@ pub fn exact(instance: Instance<'_>, seed: u64, limit: Duration) -> Result<Optim
     let mut is_early = || started.elapsed() < limit / 4;
     let pairs = improve(&grid, instance, &relaxation, Effort { seed, ..Effort::default() }, &mut is_early);
     let bound = grid.attainable(relaxation.bound);
-    let optimum = judged(instance, grid.schedule(&pairs), bound, Method::FirstOrder);
+    let optimum = judged(instance, grid.schedule(&pairs), bound, SolutionMethod::FirstOrder);
     if optimum.is_proven {
         return Ok(optimum);
     }
@@ -123,7 +123,8 @@ pub fn exact(instance: Instance<'_>, seed: u64, limit: Duration) -> Result<Optim
 #[cfg(feature = "highs")]
 pub fn integer_program(instance: Instance<'_>, limit: Duration) -> Result<Optimum, Error> {
     let grid = Grid::new(instance)?;
-    let nothing = judged(instance, grid.schedule(&[]), grid.secured() + grid.undecided(), Method::Highs);
+    let nothing =
+        judged(instance, grid.schedule(&[]), grid.secured() + grid.undecided(), SolutionMethod::Highs);
     prove(instance, &grid, nothing, limit)
 }
 
@@ -132,7 +133,7 @@ fn prove(instance: Instance<'_>, grid: &Grid, start: Optimum, limit: Duration) -
     let found = solver::solve(grid, &grid.pairs_of(&start.schedule), limit)?;
     let bound = grid.attainable((found.bound + grid.secured()).min(start.bound));
     let candidates = [grid.schedule(&found.pairs), start.schedule];
-    let judged = candidates.map(|schedule| judged(instance, schedule, bound, Method::Highs));
+    let judged = candidates.map(|schedule| judged(instance, schedule, bound, SolutionMethod::Highs));
     let weight = |optimum: &Optimum| score_intervals(instance.workload, &optimum.schedule).weight_captured;
     let [found, start] = judged;
     Ok(if weight(&start) > weight(&found) { start } else { found })
@@ -144,11 +145,16 @@ fn prove(instance: Instance<'_>, _: &Grid, _: Optimum, _: Duration) -> Result<Op
     let few_schedules = FEW_INTERVALS / n_intervals.max(1) as u64;
     let best =
         dunlin_sched::plan::intervals::enumerate(instance, few_schedules).map_err(|_| Error::NoSolver)?;
-    Ok(Optimum { schedule: best.schedule, bound: best.weight, is_proven: true, method: Method::Enumeration })
+    Ok(Optimum {
+        schedule: best.schedule,
+        bound: best.weight,
+        is_proven: true,
+        method: SolutionMethod::Enumeration,
+    })
 }
 
 /// A schedule beside a bound. One that breaks the budget would be our mistake; it is worth nothing.
-fn judged(instance: Instance<'_>, schedule: Schedule, bound: f64, method: Method) -> Optimum {
+fn judged(instance: Instance<'_>, schedule: Schedule, bound: f64, method: SolutionMethod) -> Optimum {
     let keeps = check_budget(&schedule, instance.budget, instance.costs, instance.chronons).is_ok();
     debug_assert!(keeps, "planners keep to the budget");
     let schedule = if keeps { schedule } else { Schedule::new() };

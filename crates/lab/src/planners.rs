@@ -10,7 +10,7 @@ use dunlin_sched::plan::intervals::{Effort, Instance, local_ratio, offline};
 use dunlin_sched::score::{IntervalScore, score_intervals};
 
 use crate::Error;
-use crate::optimum::{self, Method};
+use crate::optimum::{self, SolutionMethod};
 use crate::policies::PolicyName;
 use crate::simulate::Run;
 
@@ -38,7 +38,7 @@ impl PlannerName {
     }
 
     /// Plans an instance within a time limit.
-    pub fn plan(self, instance: Instance<'_>, seed: u64, limit: Duration) -> Result<Planned, Error> {
+    pub fn plan(self, instance: Instance<'_>, seed: u64, limit: Duration) -> Result<ScoredPlan, Error> {
         let begin = Instant::now();
         let (schedule, guarantee) = match self {
             Self::LocalRatio => (local_ratio(instance)?, None),
@@ -46,16 +46,19 @@ impl PlannerName {
                 let effort = Effort { seed, ..Effort::default() };
                 let plan = offline(instance, effort, || begin.elapsed() < limit)?;
                 let (bound, is_proven) = (plan.bound, plan.is_proven);
-                (plan.schedule, Some(Guarantee { bound, is_proven, method: Method::FirstOrder }))
+                (
+                    plan.schedule,
+                    Some(OptimalityBound { bound, is_proven, method: SolutionMethod::FirstOrder }),
+                )
             }
             Self::Exact => {
                 let optimum = optimum::exact(instance, seed, limit)?;
                 let (bound, is_proven, method) = (optimum.bound, optimum.is_proven, optimum.method);
-                (optimum.schedule, Some(Guarantee { bound, is_proven, method }))
+                (optimum.schedule, Some(OptimalityBound { bound, is_proven, method }))
             }
         };
         let seconds = begin.elapsed().as_secs_f64();
-        Ok(Planned { run: scored(instance, schedule, seconds), guarantee })
+        Ok(ScoredPlan { run: scored(instance, schedule, seconds), guarantee })
     }
 }
 
@@ -65,22 +68,22 @@ fn scored(instance: Instance<'_>, schedule: Schedule, seconds: f64) -> Run<Inter
 
 /// A plan, scored.
 #[derive(Debug, Clone)]
-pub struct Planned {
+pub struct ScoredPlan {
     /// The schedule and what it is worth.
     pub run: Run<IntervalScore>,
     /// How good that is, where the planner can tell.
-    pub guarantee: Option<Guarantee>,
+    pub guarantee: Option<OptimalityBound>,
 }
 
 /// What no schedule exceeds.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Guarantee {
+pub struct OptimalityBound {
     /// No schedule captures more weight.
     pub bound: f64,
     /// Whether the plan captures as much as any can.
     pub is_proven: bool,
-    /// What had the last word.
-    pub method: Method,
+    /// What found the final result.
+    pub method: SolutionMethod,
 }
 
 /// A policy or a planner.

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use dunlin_core::{Budget, Costs, SourceIdx};
 use dunlin_sched::policy::{
-    Marginal, Planned, Policy, Preemption, Random, Ranked, RoundRobin, UpdateWic, Wic,
+    Marginal, PlanFollower, Policy, Preemption, Random, Ranked, RoundRobin, UpdateWic, Wic,
 };
 use dunlin_sched::value::ValueModel;
 
@@ -41,7 +41,7 @@ pub enum PolicyName {
 
 /// A policy and whether it may leave a need that it has begun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Choice {
+pub struct PolicyChoice {
     /// Which policy.
     pub name: PolicyName,
     /// Whether needs that have been begun come first. Only S-EDF, MRSF and M-EDF tell the difference.
@@ -81,12 +81,12 @@ impl PolicyName {
         matches!(self, Self::SEdf | Self::Mrsf | Self::MEdf | Self::Marginal)
     }
 
-    /// Whether it goes by what its own probes reveal, and by nothing else.
+    /// Whether it uses only what its own probes reveal.
     pub const fn only_learns(self) -> bool {
         matches!(self, Self::Live)
     }
 
-    /// Whether it can go by what its own probes reveal.
+    /// Whether it can use what its own probes reveal.
     pub const fn learns(self) -> bool {
         matches!(self, Self::Wic | Self::Cam | Self::RoundRobin | Self::Live)
     }
@@ -102,7 +102,7 @@ impl PolicyName {
     }
 }
 
-impl Choice {
+impl PolicyChoice {
     /// The policy for a workload of needs over `n_sources` sources. One that plans for changes is refused.
     pub fn for_needs(
         self,
@@ -132,7 +132,7 @@ impl Choice {
     }
 
     /// The policy for an epoch of `chronons` of which `knowledge` is known, and whose sources are all valued by
-    /// `model`. WIC is told of change probabilities there, CAM plans by them; the others work as on needs.
+    /// `model`. WIC gets change probabilities there, CAM plans by them; the others work as on needs.
     pub fn for_changes(
         self,
         model: ValueModel,
@@ -147,7 +147,7 @@ impl Choice {
             PolicyName::Cam => {
                 let plan =
                     cam::plan(knowledge, &vec![model.weight; n_sources], &setup.budget, setup.chronons)?;
-                Box::new(Planned::new(&plan, costs.clone()))
+                Box::new(PlanFollower::new(&plan, costs.clone()))
             }
             name if name.only_learns() => {
                 return Err(Error::parameter("policy", &name, "a policy that is told of changes"));
@@ -167,7 +167,7 @@ impl fmt::Display for PolicyName {
     }
 }
 
-impl fmt::Display for Choice {
+impl fmt::Display for PolicyChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.preemption {
             Preemption::NonPreemptive if self.name.has_variants() => write!(f, "{} (NP)", self.name),

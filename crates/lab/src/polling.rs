@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::ops::Range;
 use std::time::Instant;
 
-use dunlin_sched::plan::polling::{self, History, Objective, Plan};
+use dunlin_sched::plan::polling::{self, History, Objective, PollingPlan};
 use dunlin_sched::score::{PollingScore, score_polling};
 
 use crate::Error;
@@ -15,7 +15,7 @@ pub const MOST_SLOTS: u32 = 1_000_000;
 
 /// How a plan is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Method {
+pub enum PollingMethod {
     /// The best there is on the part that is learnt from.
     Exact,
     /// Near it, in time linear in the slots; recall only.
@@ -46,7 +46,7 @@ pub struct Memory {
     pub breaks: Breaks,
 }
 
-/// What to do about a source that has changed its habits.
+/// What to do about a source whose rhythm has changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Breaks {
     /// Nothing.
@@ -72,7 +72,7 @@ pub struct Sources {
 #[derive(Debug, Clone)]
 pub struct PollingRun {
     /// One plan per source.
-    pub plans: Vec<Plan>,
+    pub plans: Vec<PollingPlan>,
     /// Updates of all sources together; freshness and age are means over sources. Times are in slots.
     pub score: PollingScore,
     /// How long planning took.
@@ -113,7 +113,7 @@ impl Sources {
         Ok(Self { names, slots, slot: cut.slot, past: histories(&past), measured: histories(&measured) })
     }
 
-    /// Forgets part of the past; answers how many sources turned out to have changed their habits.
+    /// Forgets part of the past; returns how many sources turned out to have changed their rhythm.
     pub fn remember(&mut self, memory: Memory) -> usize {
         let in_slots = |seconds: NonZeroU32| seconds.get().div_ceil(self.slot.get());
         let mut n_broken = 0;
@@ -138,17 +138,17 @@ impl Sources {
     ///
     /// The exact method shares polls where they gain most, the modelled one in proportion to the updates of
     /// each source, the uniform one equally.
-    pub fn plan(&self, method: Method, polls: u32, objective: Objective) -> Result<PollingRun, Error> {
+    pub fn plan(&self, method: PollingMethod, polls: u32, objective: Objective) -> Result<PollingRun, Error> {
         let begin = Instant::now();
         let plans = match (method, self.past.as_slice()) {
-            (Method::Exact, [only]) => vec![polling::exact(only, self.slots, polls, objective)?],
-            (Method::Exact, several) => polling::plan_many(several, self.slots, polls, objective)?,
-            (Method::Modelled, several) => {
+            (PollingMethod::Exact, [only]) => vec![polling::exact(only, self.slots, polls, objective)?],
+            (PollingMethod::Exact, several) => polling::plan_many(several, self.slots, polls, objective)?,
+            (PollingMethod::Modelled, several) => {
                 let updates: Vec<_> = several.iter().map(|own| own.len() as u64).collect();
                 let plan = |(own, share)| polling::modelled(own, self.slots, share);
                 several.iter().zip(shares(polls, &updates)).map(plan).collect()
             }
-            (Method::Uniform, several) => {
+            (PollingMethod::Uniform, several) => {
                 let shares = shares(polls, &vec![1; several.len()]);
                 shares.into_iter().map(|share| polling::uniform(self.slots, share)).collect()
             }

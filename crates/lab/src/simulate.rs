@@ -10,13 +10,13 @@ use dunlin_sched::value::{Life, ValueModel};
 
 use crate::Error;
 use crate::knowledge::ChangeProbabilities;
-use crate::policies::Choice;
+use crate::policies::PolicyChoice;
 
 /// What every simulation needs to know besides its input.
 #[derive(Debug, Clone)]
 pub struct Setup {
     /// Which policy.
-    pub policy: Choice,
+    pub policy: PolicyChoice,
     /// What it may spend.
     pub budget: Budget,
     /// What a probe costs.
@@ -52,7 +52,7 @@ pub fn intervals(
 }
 
 /// Runs a policy on changes that it knows only through `knowledge`; policies that want
-/// needs are told of every change for certain, so `knowledge` should be exact for them.
+/// needs get every change as certain, so `knowledge` should be exact for them.
 pub fn trace(
     changes: &Changes,
     knowledge: &ChangeProbabilities,

@@ -1,4 +1,4 @@
-//! Random numbers that do not depend on who asks first: every source and profile has a stream of its own.
+//! Random numbers that do not depend on the order of use: every source and profile has its own stream.
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;

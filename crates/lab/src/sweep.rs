@@ -1,4 +1,4 @@
-//! Every policy on the same made-up input, over many seeds, in parallel.
+//! Every policy on the same synthetic input, over many seeds, in parallel.
 
 use dunlin_core::{Budget, Costs};
 use dunlin_sched::policy::Preemption;
@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use crate::Error;
 use crate::generate::{AuctionWatch, PoissonUpdates};
-use crate::policies::{Choice, PolicyName};
+use crate::policies::{PolicyChoice, PolicyName};
 use crate::simulate::{self, Setup};
 
 /// A sweep over seeds of the auction-watching workload.
@@ -21,14 +21,14 @@ pub struct Sweep {
     /// The seeds; one workload each.
     pub seeds: Vec<u64>,
     /// The policies to compare.
-    pub policies: Vec<Choice>,
+    pub policies: Vec<PolicyChoice>,
 }
 
 /// How one policy did over all seeds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
     /// Which policy.
-    pub policy: Choice,
+    pub policy: PolicyChoice,
     /// Gained completeness: mean over seeds, and its standard deviation.
     pub completeness: Spread,
     /// CEIs captured, per seed on average.
@@ -59,11 +59,11 @@ impl Spread {
 }
 
 /// Every policy for needs, in both variants where it has two.
-pub fn every_policy() -> Vec<Choice> {
+pub fn every_policy() -> Vec<PolicyChoice> {
     let variants = |name: PolicyName| {
         let all = [Preemption::Preemptive, Preemption::NonPreemptive];
         let n_variants = if name.has_variants() { 2 } else { 1 };
-        all.into_iter().take(n_variants).map(move |preemption| Choice { name, preemption })
+        all.into_iter().take(n_variants).map(move |preemption| PolicyChoice { name, preemption })
     };
     PolicyName::ALL.into_iter().filter(|name| !name.wants_changes()).flat_map(variants).collect()
 }
@@ -79,7 +79,7 @@ impl Sweep {
     pub fn run(&self, on_run: impl Fn() + Sync) -> Result<Vec<Summary>, Error> {
         let per_seed: Vec<Vec<Sample>> =
             self.seeds.par_iter().map(|&seed| self.run_seed(seed, &on_run)).collect::<Result<_, _>>()?;
-        let summary = |(i, &policy): (usize, &Choice)| {
+        let summary = |(i, &policy): (usize, &PolicyChoice)| {
             let samples: Vec<_> = per_seed.iter().map(|samples| &samples[i]).collect();
             let mean = |value: fn(&Sample) -> f64| {
                 samples.iter().map(|sample| value(sample)).sum::<f64>() / samples.len() as f64
@@ -99,7 +99,7 @@ impl Sweep {
     fn run_seed(&self, seed: u64, on_run: &(impl Fn() + Sync)) -> Result<Vec<Sample>, Error> {
         let changes = self.updates.generate(seed)?;
         let file = self.profiles.generate(&changes, &self.updates.names(), seed)?;
-        let sample = |&policy: &Choice| {
+        let sample = |&policy: &PolicyChoice| {
             let setup = Setup {
                 policy,
                 budget: self.budget.clone(),

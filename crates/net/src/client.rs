@@ -3,6 +3,7 @@
 //!
 //! Invariant: every URL and every address passes the guard, on the first request as on every redirect.
 
+mod body_memory;
 mod body_stream;
 mod connection;
 mod content;
@@ -10,7 +11,6 @@ mod dial;
 mod lines;
 mod pool;
 mod redirect;
-mod room;
 mod settings;
 
 use std::sync::Arc;
@@ -33,6 +33,7 @@ use crate::guard::{Refusal, Target};
 use crate::redacted_url::RedactedUrl;
 use crate::request::{Connections, Request};
 use crate::resolve::{Resolve, SystemResolver};
+use body_memory::BodyMemory;
 use body_stream::BodyStream;
 pub(crate) use connection::MAX_HEADER_LINES;
 use connection::{Connection, RequestParts};
@@ -41,7 +42,6 @@ use content::{Encoding, Reading};
 use dial::{Dialler, NotDialled, timed_out};
 pub use lines::Lines;
 use pool::Pool;
-use room::Room;
 pub use settings::{Downgrade, PoolSize, Settings, Sizes, Timeouts};
 
 /// The longest page of a redirect that is read, in bytes.
@@ -62,7 +62,7 @@ struct Shared {
     dialler: Dialler,
     pool: Arc<Pool>,
     slots: Semaphore,
-    room: Arc<Room>,
+    body_memory: Arc<BodyMemory>,
 }
 
 impl std::fmt::Debug for Client {
@@ -92,7 +92,7 @@ impl Client {
         let shared = Shared {
             user_agent,
             pool: Pool::new(settings.pool),
-            room: Room::new(
+            body_memory: BodyMemory::new(
                 settings.memory,
                 content::largest(&settings.sizes, connection::most_in_transit(settings.sizes.head)),
                 // Much less than a server that sends nothing is given, much more than one that sends takes.
@@ -136,7 +136,7 @@ impl Client {
 
     /// How many bytes of bodies are in memory: those that arrive, and those that a reader still holds.
     pub fn held_bytes(&self) -> u64 {
-        self.shared.room.held()
+        self.shared.body_memory.held()
     }
 
     /// How many connections are kept for later.
@@ -225,8 +225,8 @@ impl Shared {
         let sizes = self.settings.sizes;
         let stream = BodyStream::new(body, target.clone(), sizes.sent, self.settings.timeouts.idle);
         let expected = stream.expected().filter(|_| encoding == Encoding::Identity);
-        let (room, in_transit) = (&self.room, connection.in_transit(sizes.head));
-        let reading = Reading { target, encoding, sizes, keep_first, expected, room, in_transit, deadline };
+        let (memory, in_transit) = (&self.body_memory, connection.in_transit(sizes.head));
+        let reading = Reading { target, encoding, sizes, keep_first, expected, memory, in_transit, deadline };
         let content = reading.read(stream).await.inspect_err(|_| self.pool.forget(target))?;
         if !content.is_cut {
             self.pool.put(target, connection);

@@ -94,8 +94,8 @@ mod tests {
 
     fn all(text: &str) -> Vec<(Option<String>, String, String)> {
         let mut events = Events::default();
-        let told = text.split('\n').filter_map(|line| events.line(line));
-        told.map(|event| (event.id, event.name, event.data)).collect()
+        let parsed = text.split('\n').filter_map(|line| events.line(line));
+        parsed.map(|event| (event.id, event.name, event.data)).collect()
     }
 
     #[test]

@@ -178,6 +178,17 @@ impl Fetched {
         }
     }
 
+    /// Content as a server would have given it at `url`, for content that was not fetched.
+    pub fn of_content(url: &Url, media_type: &str, body: Bytes) -> Self {
+        let mut response = http::Response::new(body);
+        if let Ok(media_type) = http::HeaderValue::from_str(media_type)
+            && !media_type.is_empty()
+        {
+            response.headers_mut().insert(header::CONTENT_TYPE, media_type);
+        }
+        Self::from_response(response, Url::clone(url), Vec::new())
+    }
+
     /// An answer that did not come over a network: from a simulated web, or from a file.
     pub fn from_response(answer: http::Response<Bytes>, final_url: Url, hops: Vec<Hop>) -> Self {
         let (head, body) = answer.into_parts();

@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::time::Duration;
 
-use dunlin_core::Time;
+use dunlin_core::{Backoff, Time};
 
 pub use outcome::Outcome;
 use scope::ScopeKey;
@@ -44,6 +44,13 @@ pub struct Rules {
     pub longest_wait: Duration,
     /// How long after the end of a pause nothing may fail for the failures before to be forgotten.
     pub forgive_after: Duration,
+}
+
+impl Rules {
+    /// How long to wait after failures.
+    pub const fn backoff(&self) -> Backoff {
+        Backoff { first: self.first_backoff, longest: self.longest_backoff }
+    }
 }
 
 impl Default for Rules {

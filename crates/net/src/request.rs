@@ -41,7 +41,7 @@ const OURS: &[HeaderName] = &[
 ];
 
 /// Which connections a request goes over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub enum Connections {
     /// A kept one if there is one; if that is closed just as it is used, a new one at once.
     #[default]

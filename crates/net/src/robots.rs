@@ -59,11 +59,6 @@ struct GroupRules {
 }
 
 impl Robots {
-    /// Nothing is forbidden.
-    pub fn allow_all() -> Self {
-        Self::default()
-    }
-
     /// Reads a file, keeping what concerns the visitor called `product`, a name without version such as `dunlin`.
     pub fn parse(text: &[u8], product: &str) -> Self {
         let text = &text[..text.len().min(MAX_BYTES)];

@@ -1,5 +1,5 @@
-//! One epoch, chronon by chronon: announce what becomes known, let the policy choose, tell it what came of
-//! it. The loop that every simulation runs, with probes that always succeed. It does not score anything.
+//! One epoch, chronon by chronon: announce what becomes known, let the policy choose, report the outcomes.
+//! The loop that every simulation runs, with probes that always succeed. It does not score anything.
 
 use dunlin_core::{Budget, Chronon, Observation, Outcome, Schedule, Workload};
 

@@ -1,4 +1,4 @@
-//! When a source will change: a rate curve from now on, and how sure it is. Not what a look is worth: see
+//! When a source will change: a rate curve from now on, and how sure it is. Not what a probe is worth: see
 //! [`crate::value`].
 //!
 //! The curve is the rate, whose uncertainty is a Gamma distribution, times the factors of the week and the hour, which
@@ -16,12 +16,12 @@ use std::time::Duration;
 
 use dunlin_core::Time;
 
-use crate::model::calendar::{Place, later};
+use crate::model::calendar::{WeekTime, later};
 use crate::model::rate::Gamma;
 use crate::model::{Model, Prior};
 use quantile::gamma_quantile;
 
-/// How far ahead a chance is looked for: by then it is reached, or never.
+/// How far ahead a chance is searched for: by then it is reached, or never.
 const MOST_CHANGES: f64 = 1e9;
 /// And how exactly.
 const NEARLY_FOUND: f64 = 1e-4;
@@ -43,12 +43,12 @@ pub struct Forecast<'m> {
 }
 
 impl Model {
-    /// What is to be expected of the source.
+    /// The forecast of the source.
     pub const fn forecast(&self) -> Forecast<'_> {
         Forecast { model: self, prior: self.prior() }
     }
 
-    /// The same if this is to be supposed of a source of which nothing is known, beside others.
+    /// The same, with the prior that other sources suggest.
     pub fn forecast_among(&self, prior: Prior) -> Forecast<'_> {
         Forecast { model: self, prior: prior.sane() }
     }
@@ -65,7 +65,7 @@ impl Forecast<'_> {
         match self.model.rhythm() {
             None => Segment { rate: mean, until: at.plus(Duration::from_hours(24)) },
             Some(rhythm) => {
-                let piece = rhythm.piece(Place::of(at));
+                let piece = rhythm.piece(WeekTime::of(at));
                 Segment { rate: mean * piece.factor, until: later(at, piece.lasts) }
             }
         }
@@ -87,7 +87,7 @@ impl Forecast<'_> {
         let exposure = changes.max(0.0) / self.mean_rate();
         match self.model.rhythm() {
             None => later(from, (exposure * 1e6).ceil() as i64),
-            Some(rhythm) => later(from, rhythm.time_for(Place::of(from), exposure)),
+            Some(rhythm) => later(from, rhythm.time_for(WeekTime::of(from), exposure)),
         }
     }
 
@@ -99,14 +99,14 @@ impl Forecast<'_> {
         -(-gamma.shape * (exposure / gamma.seconds).ln_1p()).exp_m1()
     }
 
-    /// The chance of at least one change between two instants, the first of which is the last look: bursts, and that
+    /// The chance of at least one change between two instants, the first of which is the last probe: bursts, and that
     /// they have ended, are taken into account.
     pub fn chance_since(&self, last_look: Time, now: Time) -> f64 {
         1.0 - self.silence(self.model.exposure(last_look, now))
     }
 
     /// How many changes are expected on average, bursts or not, by the time at which the chance of any since the last
-    /// look has grown to this.
+    /// probe has grown to this.
     pub fn changes_for(&self, chance: f64) -> f64 {
         let gamma = self.gamma();
         if self.model.bursts().is_none() {
@@ -148,7 +148,7 @@ impl Forecast<'_> {
         self.gamma().shape
     }
 
-    /// By how much the rate may well be larger than its mean: at least 1, and near 1 for what is well known. A look
+    /// By how much the rate may well be larger than its mean: at least 1, and near 1 for what is well known. A probe
     /// is worth that much more for what it teaches.
     pub fn hope(&self) -> f64 {
         1.0 + 1.0 / self.evidence().sqrt()

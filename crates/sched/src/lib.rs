@@ -1,15 +1,15 @@
 //! Dunlin's scheduling library: given what is known of each source and a budget of probes, which sources
-//! to look at now.
+//! to probe now.
 //!
-//! - [`model`]: what a source has done, as far as looks and its own dates have shown;
+//! - [`model`]: what a source has done, as far as probes and its own dates have shown;
 //! - [`forecast`]: how often it will change from now on, and how sure that is;
-//! - [`value`]: what a look is worth (life, urgency, weight);
-//! - [`policy`]: which looks to take now, online;
-//! - [`plan`]: when to look, decided for a whole epoch or period beforehand, and bounds on what anybody can do;
-//! - [`watch`]: the same in wall-clock time, with hosts, learned forecasts and a price: what runs live;
+//! - [`value`]: what a probe is worth (life, urgency, weight);
+//! - [`policy`]: which probes to take now, online;
+//! - [`plan`]: when to probe, decided for a whole epoch or period beforehand, and bounds on any schedule;
+//! - [`scheduler`]: the same in wall-clock time, with hosts, learned forecasts and a price: what runs live;
 //! - [`epoch`]: the loop that drives a policy through an epoch;
-//! - [`score`]: one evaluator for every schedule, whoever made it;
-//! - [`plain`]: the same policies without any cleverness, to check the fast ones against.
+//! - [`score`]: one evaluator for every schedule, however it was made;
+//! - [`plain`]: the same policies in their simplest form, to check the fast ones against.
 //!
 //! ```
 //! use dunlin_core::{Allowance, Chronon, Observation, Outcome, SourceIdx};
@@ -36,6 +36,6 @@ pub mod model;
 pub mod plain;
 pub mod plan;
 pub mod policy;
+pub mod scheduler;
 pub mod score;
 pub mod value;
-pub mod watch;

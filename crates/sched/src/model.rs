@@ -1,59 +1,61 @@
-//! What a source has done, as far as looks and its own dates have shown. Learns from observations; predicts nothing
+//! What a source has done, as far as probes and its own dates have shown. Learns from observations; predicts nothing
 //! itself: [`crate::forecast`] reads it.
 //!
 //! Three parts: how often on average (`rate`), by what factor more or less at each hour of the week and each minute of
 //! the hour (`rhythm`), and whether changes come in bursts (`bursts`). `docs/forecast.md` has the formulas and why.
 //!
-//! Invariant: a model is a plain value. The same looks in the same order give the same bits, and it can be stored
-//! after any of them. The work of a look is bounded, whatever the gap before it.
+//! Invariant: a model is a plain value. The same probes in the same order give the same bits, and it can be stored
+//! after any of them. The work of a probe is bounded, whatever the gap before it.
 
 pub(crate) mod bursts;
 pub(crate) mod calendar;
+mod observed_time;
 pub(crate) mod rate;
 pub(crate) mod rhythm;
 mod shrink;
 mod stored;
-mod watched;
 
 pub use stored::Unreadable;
 
 use dunlin_core::Time;
 use serde::{Deserialize, Serialize};
 
-use bursts::{BeforeFirst, Bursts, Shown};
+use bursts::{BeforeFirst, Bursts, GapEvidence};
 use calendar::seconds_between;
 use rate::{Gamma, Rate};
-use rhythm::{Rhythm, Sighting};
+use rhythm::{Rhythm, UndatedChanges};
 
-/// What one look at a source has shown.
+/// What one probe of a source has shown.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Look {
-    /// The look before it; `None` at the first.
+pub struct ProbeEvidence {
+    /// The probe before it; `None` at the first.
     pub since: Option<Time>,
     /// When it was.
     pub at: Time,
     /// What it showed.
-    pub seen: Seen,
+    #[serde(rename = "seen")]
+    pub evidence: Evidence,
 }
 
-/// What a look has shown of the time since the one before.
+/// What a probe has shown of the time since the one before.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub enum Seen {
+pub enum Evidence {
     /// Nothing has changed.
     Unchanged,
     /// It has changed at least once.
     Changed {
-        /// Times of changes that the source itself told, in order. Those before the last look count only at the
-        /// first look, where they are history.
+        /// Times of changes by the dates of the source itself, in order. Those before the last probe count only at the
+        /// first probe, where they are history.
         times: Vec<Time>,
         /// Whether these are all.
-        known: Known,
+        #[serde(rename = "known")]
+        completeness: Completeness,
     },
 }
 
-/// How much of what happened between two looks is known.
+/// How much of what happened between two probes is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Known {
+pub enum Completeness {
     /// Every change is dated, as in a feed that has not run over.
     All,
     /// Only the latest is, or none: others may have been overwritten.
@@ -129,7 +131,7 @@ pub struct Model {
     bursts: Option<Box<Bursts>>,
 }
 
-/// A page that claims to have changed within this of the look has told the time of day, not of the change.
+/// A page that claims to have changed within this of the probe reports the current time, not the time of the change.
 const SUSPICIOUS_MICROS: i64 = calendar::SECOND;
 
 /// Nothing that is seen was less likely than this.
@@ -146,29 +148,29 @@ impl Model {
         Self { prior: prior.sane(), rate: Rate::default(), begin: None, parts, rhythm: None, bursts: None }
     }
 
-    /// Takes in a look.
-    pub fn observe(&mut self, look: &Look) {
-        self.observe_among(look, self.prior);
+    /// Learns from a probe.
+    pub fn observe(&mut self, probe: &ProbeEvidence) {
+        self.observe_among(probe, self.prior);
     }
 
-    /// Takes in a look at a source of which this was to be supposed, beside others.
-    pub fn observe_among(&mut self, look: &Look, prior: Prior) {
+    /// Learns from a probe, with the prior that other sources suggest.
+    pub fn observe_among(&mut self, probe: &ProbeEvidence, prior: Prior) {
         let prior = prior.sane();
-        match (look.since, self.begin) {
-            (Some(since), _) if since >= look.at => {}
+        match (probe.since, self.begin) {
+            (Some(since), _) if since >= probe.at => {}
             (Some(since), begin) => {
                 self.begin = Some(begin.unwrap_or(since));
-                self.observe_gap(since, look.at, &look.seen, prior);
+                self.observe_gap(since, probe.at, &probe.evidence, prior);
             }
-            (None, None) => self.observe_history(look.at, &look.seen, prior),
+            (None, None) => self.observe_history(probe.at, &probe.evidence, prior),
             // Dates of a time that may have been counted before, and nothing to tell what is new.
             (None, Some(_)) => {}
         }
     }
 
-    /// The first look: dates that the source lists, if any.
-    fn observe_history(&mut self, now: Time, seen: &Seen, prior: Prior) {
-        let (dates, known) = dates(seen, |at| at <= now);
+    /// The first probe: dates that the source lists, if any.
+    fn observe_history(&mut self, now: Time, evidence: &Evidence, prior: Prior) {
+        let (dates, completeness) = dates(evidence, |at| at <= now);
         let Some(&first) = dates.first() else {
             self.begin = Some(now);
             return;
@@ -176,9 +178,9 @@ impl Model {
         self.begin = Some(first);
         // A list that was cut after so many entries reaches back as far as that many changes take, so all of them
         // count. One that is complete begins with the source itself: that first entry is not a change.
-        let counted = match known {
-            Known::Latest => &dates[..],
-            Known::All => &dates[1..],
+        let counted = match completeness {
+            Completeness::Latest => &dates[..],
+            Completeness::All => &dates[1..],
         };
         let before = self.gamma_with(prior);
         let weight: f64 = counted.iter().map(|&at| rate::kept_after(seconds_between(at, now))).sum();
@@ -187,28 +189,30 @@ impl Model {
         if !counted.is_empty() {
             let gaps: Vec<f64> = dates.windows(2).map(|pair| seconds_between(pair[0], pair[1])).collect();
             let silence = seconds_between(*dates.last().unwrap_or(&first), now);
-            let shown = Shown::Dated { gaps: &gaps, silence, before_first: BeforeFirst::Silence };
+            let shown = GapEvidence::Dated { gaps: &gaps, silence, before_first: BeforeFirst::Silence };
             self.learn_bursts(before, prior, shown);
         }
     }
 
-    /// A look after another one.
-    fn observe_gap(&mut self, since: Time, now: Time, seen: &Seen, prior: Prior) {
+    /// A probe after another one.
+    fn observe_gap(&mut self, since: Time, now: Time, evidence: &Evidence, prior: Prior) {
         let passed = seconds_between(since, now);
         self.rate.fade(passed);
         self.bursts.iter_mut().for_each(|bursts| bursts.fade(passed));
         let before = self.gamma_with(prior);
         let exposure = self.exposure(since, now);
-        let (mut dates, known) = dates(seen, |at| since < at && at <= now);
+        let (mut dates, completeness) = dates(evidence, |at| since < at && at <= now);
         let latest_believable = calendar::later(now, -SUSPICIOUS_MICROS);
-        if known == Known::Latest && dates.first().is_some_and(|&first| first > latest_believable) {
+        if completeness == Completeness::Latest
+            && dates.first().is_some_and(|&first| first > latest_believable)
+        {
             dates.clear();
         }
-        self.judge_rhythm(since, now, (seen, &dates), before);
-        if *seen == Seen::Unchanged {
+        self.judge_rhythm(since, now, (evidence, &dates), before);
+        if *evidence == Evidence::Unchanged {
             self.rate.count(0.0, exposure);
             if let Some(bursts) = &mut self.bursts {
-                bursts.observe(before, prior.strength, Shown::Silence(exposure));
+                bursts.observe(before, prior.strength, GapEvidence::Silence(exposure));
             }
             return;
         }
@@ -218,50 +222,52 @@ impl Model {
             .map(|(&from, &to)| self.exposure(from, to))
             .collect();
         let silence = self.exposure(dates.last().copied().unwrap_or(now), now);
-        match (known, dates.first().copied()) {
-            (Known::All, Some(_)) => {
+        match (completeness, dates.first().copied()) {
+            (Completeness::All, Some(_)) => {
                 self.rate.count(dates.len() as f64, exposure);
                 let before_first = BeforeFirst::Silence;
-                self.learn_bursts(before, prior, Shown::Dated { gaps: &gaps, silence, before_first });
+                self.learn_bursts(before, prior, GapEvidence::Dated { gaps: &gaps, silence, before_first });
                 self.learn_rhythm(now, |rhythm| dates.iter().for_each(|&at| rhythm.count(at)));
             }
             // The time from the first date on is known in full; before it, anything may have happened.
-            (Known::Latest, Some(first)) => {
+            (Completeness::Latest, Some(first)) => {
                 self.rate.count(dates.len() as f64, self.exposure(first, now));
                 let before_first = BeforeFirst::Unknown;
-                self.learn_bursts(before, prior, Shown::Dated { gaps: &gaps, silence, before_first });
+                self.learn_bursts(before, prior, GapEvidence::Dated { gaps: &gaps, silence, before_first });
                 let unseen = before.mean() * self.exposure(since, first);
                 self.learn_rhythm(now, |rhythm| {
-                    rhythm.spread(since, first, unseen, Sighting::Supposed);
+                    rhythm.spread(since, first, unseen, UndatedChanges::Supposed);
                     dates.iter().for_each(|&at| rhythm.count(at));
                 });
             }
             (_, None) => {
                 self.rate.count_any(prior, exposure);
-                self.learn_bursts(before, prior, Shown::Any(exposure));
+                self.learn_bursts(before, prior, GapEvidence::Any(exposure));
                 let changes = before.expected_if_any(exposure);
-                let sighting = Sighting::AtLeastOne { surprise: before.silence(exposure) };
-                self.learn_rhythm(now, |rhythm| rhythm.spread(since, now, changes, sighting));
+                let undated = UndatedChanges::AtLeastOne { surprise: before.silence(exposure) };
+                self.learn_rhythm(now, |rhythm| rhythm.spread(since, now, changes, undated));
             }
         }
     }
 
-    /// Whether the factors or a flat rate foretold better what a look has shown.
-    fn judge_rhythm(&mut self, since: Time, now: Time, shown: (&Seen, &[Time]), before: Gamma) {
+    /// Whether the factors or a flat rate predicted the evidence of a probe better.
+    fn judge_rhythm(&mut self, since: Time, now: Time, shown: (&Evidence, &[Time]), before: Gamma) {
         let Some(rhythm) = self.rhythm.as_deref_mut() else { return };
         let silence = |from| {
             [rhythm.exposure_if_true(from, now), seconds_between(from, now)].map(|time| before.silence(time))
         };
         let [by_factors, by_rate] = match shown {
-            (Seen::Changed { .. }, []) => silence(since).map(|silence| 1.0 - silence),
-            (Seen::Changed { known: Known::Latest, .. }, [first, ..]) => silence(*first),
-            (Seen::Unchanged | Seen::Changed { known: Known::All, .. }, _) => silence(since),
+            (Evidence::Changed { .. }, []) => silence(since).map(|silence| 1.0 - silence),
+            (Evidence::Changed { completeness: Completeness::Latest, .. }, [first, ..]) => silence(*first),
+            (Evidence::Unchanged | Evidence::Changed { completeness: Completeness::All, .. }, _) => {
+                silence(since)
+            }
         };
         let at_dates: f64 = shown.1.iter().map(|&at| rhythm.factor_if_true(at).ln()).sum();
         rhythm.judge(by_factors.max(LEAST_CHANCE).ln() - by_rate.max(LEAST_CHANCE).ln() + at_dates);
     }
 
-    fn learn_bursts(&mut self, before: Gamma, prior: Prior, shown: Shown<'_>) {
+    fn learn_bursts(&mut self, before: Gamma, prior: Prior, shown: GapEvidence<'_>) {
         if self.parts != Parts::Rate {
             self.bursts.get_or_insert_default().observe(before, prior.strength, shown);
         }
@@ -301,14 +307,14 @@ impl Model {
 }
 
 /// The dates that count, in order, each once: entries with the same date are one change.
-fn dates(seen: &Seen, counts: impl Fn(Time) -> bool) -> (Vec<Time>, Known) {
-    match seen {
-        Seen::Unchanged => (Vec::new(), Known::All),
-        Seen::Changed { times, known } => {
+fn dates(evidence: &Evidence, counts: impl Fn(Time) -> bool) -> (Vec<Time>, Completeness) {
+    match evidence {
+        Evidence::Unchanged => (Vec::new(), Completeness::All),
+        Evidence::Changed { times, completeness } => {
             let mut dates: Vec<Time> = times.iter().copied().filter(|&at| counts(at)).collect();
             dates.sort_unstable();
             dates.dedup();
-            (dates, *known)
+            (dates, *completeness)
         }
     }
 }

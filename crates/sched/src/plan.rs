@@ -4,7 +4,7 @@
 //! to search ([`best_utility`]).
 //!
 //! A planner is a function of what is known beforehand. It learns nothing while its plan is carried out; what
-//! reacts is a [`policy`](crate::policy), and [`Planned`](crate::policy::Planned) is the one that follows a plan.
+//! reacts is a [`policy`](crate::policy), and [`PlanFollower`](crate::policy::PlanFollower) is the one that follows a plan.
 
 mod best_utility;
 pub mod cam;

@@ -1,20 +1,20 @@
-//! Which looks to take now. A policy is told of arrivals, observations and the clock, and asked for the
+//! Which probes to take now. A policy gets arrivals, observations and the clock, and is asked for the
 //! sources to probe; it never fetches, never scores itself and never asks what time it is.
 //!
-//! One chronon goes like this, live and in the lab alike:
+//! One chronon goes like this, live and in the lab:
 //!
 //! 1. [`Policy::arrive`] for everything that becomes known now;
 //! 2. [`Policy::choose`], which spends from an allowance;
 //! 3. [`Policy::observe`] for every source chosen, before the next chronon begins.
 //!
 //! Work per chronon depends on what arrived, what is open and what was chosen, not on the number of sources.
-//! Two things cost more: urgencies that decay unevenly, whose values have to be looked at again when they
+//! Two things cost more: urgencies that decay unevenly, whose values have to be computed again when they
 //! reach the top, and probe costs that differ, because what does not fit is passed over. The plain
-//! algorithms, which look at every candidate in every chronon, are in [`plain`](crate::plain).
+//! algorithms, which evaluate every candidate in every chronon, are in [`plain`](crate::plain).
 
 mod heap;
 mod interval;
-mod planned;
+mod plan_follower;
 mod random;
 mod ranking;
 mod round_robin;
@@ -27,7 +27,7 @@ pub use interval::marginal::Marginal;
 pub(crate) use interval::ranked::Order;
 pub use interval::ranked::{Preemption, Ranked};
 pub use interval::update_wic::UpdateWic;
-pub use planned::Planned;
+pub use plan_follower::PlanFollower;
 pub use random::Random;
 pub use round_robin::RoundRobin;
 pub use wic::Wic;
@@ -55,6 +55,6 @@ pub trait Policy {
     /// `allowance`. Called once per chronon, in order of time.
     fn choose(&mut self, now: Chronon, allowance: &mut Allowance, chosen: &mut Vec<SourceIdx>);
 
-    /// Takes in what came of a probe chosen in the same chronon.
+    /// Takes in the outcome of a probe chosen in the same chronon.
     fn observe(&mut self, observation: Observation);
 }

@@ -1,4 +1,4 @@
-//! One evaluator for every schedule, whoever made it: policy, planner, another tool, or a file.
+//! One evaluator for every schedule, however it was made: by a policy, a planner, another tool, or in a file.
 //!
 //! Policies never score themselves. What counts is what really happened, not what was expected.
 

@@ -1,4 +1,4 @@
-//! What a look at a source is worth: how long information stays on a page (life), how fast it loses
+//! What a probe of a source is worth: how long information stays on a page (life), how fast it loses
 //! value before it is captured (urgency), and how much the source matters (weight).
 //!
 //! The expected utility of probing source i at chronon j, last probed at p (0: never), is
@@ -7,20 +7,20 @@
 //! g_i(p, j) = W_i · Σ_{k=p+1..j} urgency_i(j−k) · π_{i,k} · life_i(k, j)
 //! ```
 //!
-//! [`Holding`] carries that sum from event to event; [`expected_utility`] evaluates it term by term and
+//! [`PendingUtility`] carries that sum from event to event; [`expected_utility`] evaluates it term by term and
 //! is what the tests trust. [`curve`] is the same in continuous time, for rates. None of them decides anything.
 
 pub mod curve;
 mod direct;
-mod holding;
 mod life;
+mod pending_utility;
 pub(crate) mod scaled;
 mod urgency;
 
 pub use direct::expected_utility;
-pub(crate) use holding::Growth;
-pub use holding::Holding;
 pub use life::Life;
+pub(crate) use pending_utility::Growth;
+pub use pending_utility::PendingUtility;
 pub use urgency::Urgency;
 
 use serde::{Deserialize, Serialize};

@@ -6,9 +6,9 @@ use dunlin_extract::recipe::{NoiseRules, Recipe};
 use dunlin_extract::{Extractor, Input, Item, Work};
 use dunlin_store::{Error as StoreError, NewSource, Store, Version, VersionId, VersionQuery};
 
-use crate::clock::written;
 use crate::failure::Failure;
 use crate::responses::version::DifferenceResponse;
+use dunlin_engine::clock::rfc3339;
 
 /// A version and the one it is compared with, as text.
 pub(crate) struct Compared {
@@ -48,6 +48,7 @@ impl Compared {
                 body: &content,
                 content_type: Some(&*version.media_type).filter(|media_type| !media_type.is_empty()),
                 url: Some(&source.spec.url),
+                last_charset: None,
             };
             let mut text = String::new();
             extractor.extract(&input).items.iter().for_each(|item| append(&mut text, item));
@@ -71,7 +72,7 @@ impl Compared {
     /// As `diff -u` writes it.
     pub(crate) fn unified(&self) -> String {
         let named = |readable: &Readable| {
-            format!("version {}\t{}", readable.version.id, written(readable.version.at))
+            format!("version {}\t{}", readable.version.id, rfc3339(readable.version.at))
         };
         let old = self.old.as_ref().map_or_else(|| "/dev/null".to_owned(), named);
         let new = named(&self.new);

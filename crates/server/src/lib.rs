@@ -15,7 +15,6 @@
 
 mod accepting;
 mod app;
-mod clock;
 mod compare;
 mod error;
 mod failure;

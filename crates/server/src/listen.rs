@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use dunlin_engine::Handle;
+use dunlin_engine::{Handle, clock};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
@@ -20,7 +20,7 @@ use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
 use crate::app::App;
-use crate::{Error, Options, clock, routes};
+use crate::{Error, Options, routes};
 use service::ConnectionService;
 use slots::{ConnectionLimits, SlotGuard, Slots};
 use stall::StallGuard;

@@ -84,8 +84,8 @@ fn last<T>(
     loop {
         let start = newest.saturating_sub(reach).max(before_oldest);
         let (mut found, mut after) = (Vec::new(), Some(start));
-        while let Some(place) = after {
-            let (page, next) = read(place)?;
+        while let Some(position) = after {
+            let (page, next) = read(position)?;
             found.extend(page);
             let n_surplus = found.len().saturating_sub(wanted);
             found.drain(..n_surplus);

@@ -5,7 +5,7 @@ use std::fmt;
 use std::time::Duration;
 
 use axum::http::{Method, StatusCode};
-use dunlin_engine::Figures;
+use dunlin_engine::EngineStats;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric, text};
 use prometheus_client::metrics::counter::{ConstCounter, Counter};
@@ -59,7 +59,7 @@ impl ServerMetrics {
     }
 
     /// Everything as text, with what the engine says about itself.
-    pub(crate) fn written(&self, engine: Figures) -> Result<String, fmt::Error> {
+    pub(crate) fn written(&self, engine: EngineStats) -> Result<String, fmt::Error> {
         let mut registry = Registry::with_prefix("dunlin");
         registry.register_collector(Box::new(EngineMetrics(engine)));
         registry.register("http_requests", "Requests answered", self.answers.clone());
@@ -88,38 +88,39 @@ impl ServerMetrics {
 }
 
 #[derive(Debug)]
-struct EngineMetrics(Figures);
+struct EngineMetrics(EngineStats);
 
 impl Collector for EngineMetrics {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let figures = self.0;
+        let stats = self.0;
         let counters = [
-            ("probes", "Probes begun", figures.probes),
-            ("probes_changed", "Probes that read something new", figures.changed),
-            ("probes_unchanged", "Probes that read nothing new", figures.unchanged),
-            ("probes_failed_remote", "Probes that failed by the site's fault", figures.failed_remote),
-            ("probes_failed_ours", "Probes that failed by our own fault", figures.failed_ours),
-            ("probes_failed_user", "Probes that were refused or cannot work", figures.failed_user),
-            ("probes_crashed", "Probes whose reading broke off", figures.crashed),
-            ("probes_returned", "Probes put off because the host had to wait", figures.returned),
-            ("robots_fetches", "Fetches of robots.txt", figures.robots),
-            ("changes", "Changes stored", figures.changes),
-            ("versions", "Versions stored", figures.versions),
-            ("received_bytes", "Bytes of bodies received", figures.bytes),
-            ("store_failures", "Attempts to write that the store refused", figures.store_failures),
-            ("lost_captures", "Captures that could not be stored", figures.lost_captures),
+            ("probes", "Probes begun", stats.probes),
+            ("probes_changed", "Probes that read something new", stats.changed),
+            ("probes_unchanged", "Probes that read nothing new", stats.unchanged),
+            ("probes_failed_remote", "Probes that failed by the site's fault", stats.failed_remote),
+            ("probes_failed_ours", "Probes that failed by our own fault", stats.failed_ours),
+            ("probes_failed_user", "Probes that were refused or cannot work", stats.failed_user),
+            ("probes_crashed", "Probes whose reading broke off", stats.crashed),
+            ("probes_returned", "Probes put off because the host had to wait", stats.returned),
+            ("robots_fetches", "Fetches of robots.txt", stats.robots),
+            ("changes", "Changes stored", stats.changes),
+            ("versions", "Versions stored", stats.versions),
+            ("received_bytes", "Bytes of bodies received", stats.bytes),
+            ("store_failures", "Attempts to write that the store refused", stats.store_failures),
+            ("lost_captures", "Captures that could not be stored", stats.lost_captures),
         ];
         for (name, help, value) in counters {
             let counter = ConstCounter::new(value);
             counter.encode(encoder.encode_descriptor(name, help, None, counter.metric_type())?)?;
         }
         let gauges = [
-            ("sources", "Sources known", figures.sources),
-            ("sources_watched", "Sources neither paused nor unusable", figures.watched),
-            ("hosts", "Hosts known", figures.hosts),
-            ("probes_in_flight", "Probes under way", figures.in_flight),
-            ("journal_waiting", "Decisions not yet written", figures.journal_waiting),
-            ("abandoned_readings", "Readings given up that still run", figures.abandoned_readings),
+            ("sources", "Sources known", stats.sources),
+            ("sources_watched", "Sources neither paused nor unusable", stats.watched),
+            ("sources_attention", "Sources watched that are not what they should be", stats.attention),
+            ("hosts", "Hosts known", stats.hosts),
+            ("probes_in_flight", "Probes under way", stats.in_flight),
+            ("journal_waiting", "Decisions not yet written", stats.journal_waiting),
+            ("abandoned_readings", "Readings given up that still run", stats.abandoned_readings),
         ];
         for (name, help, value) in gauges {
             let gauge = ConstGauge::new(i64::try_from(value).unwrap_or(i64::MAX));

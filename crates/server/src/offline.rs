@@ -44,8 +44,8 @@ pub fn changes(
     source: Option<SourceId>,
     limit: u32,
 ) -> Result<Value, Error> {
-    let place = StreamPosition { after, source };
-    let page = place.page_of(place.gather(store, limit)?).map_err(refused)?;
+    let position = StreamPosition { after, source };
+    let page = position.page_of(position.gather(store, limit)?).map_err(refused)?;
     match page.gone_until {
         Some(gone_until) => Err(refused(pages::pruned(after, gone_until))),
         None => Ok(json!({ "changes": page.changes, "next": page.next.0 })),
@@ -60,8 +60,8 @@ pub fn changes_after(
     source: Option<SourceId>,
     limit: u32,
 ) -> Result<(Value, bool), Error> {
-    let place = StreamPosition { after, source };
-    let page = place.page_of(place.gather(store, limit)?).map_err(refused)?;
+    let position = StreamPosition { after, source };
+    let page = position.page_of(position.gather(store, limit)?).map_err(refused)?;
     Ok((json!({ "changes": page.changes, "next": page.next.0 }), page.gone_until.is_some()))
 }
 

@@ -113,8 +113,10 @@ mod tests {
     #[test]
     fn a_gap_is_what_was_removed_after_the_position_of_a_reader() {
         let gone = |after: i64, oldest: i64| {
-            let place = StreamPosition { after: Cursor(after), source: None };
-            place.gone_until(CursorRange { oldest: Cursor(oldest), newest: Cursor(20) }, None).map(|at| at.0)
+            let position = StreamPosition { after: Cursor(after), source: None };
+            position
+                .gone_until(CursorRange { oldest: Cursor(oldest), newest: Cursor(20) }, None)
+                .map(|at| at.0)
         };
         assert_eq!(gone(5, 10), Some(9));
         assert_eq!(gone(9, 10), None, "the next one is there");

@@ -49,6 +49,8 @@ pub(crate) struct SourceRequest {
     #[serde(default)]
     #[schema(value_type = Option<String>)]
     selector: Edit<String>,
+    /// Whether only the main text of a page is watched, without menus, margins and footers.
+    main: Option<bool>,
     /// A JSON path (RFC 9535): each value of a JSON document that it selects is an item.
     #[serde(default)]
     #[schema(value_type = Option<String>)]
@@ -134,11 +136,16 @@ impl SourceRequest {
 
     /// The kind and the recipe, from those before.
     fn reading(&self, kind: &str, mut recipe: SourceRecipe) -> Result<(String, String), Failure> {
+        let was_main = recipe.recipe == Recipe::HtmlMain;
         let (mut selector, mut path) = match recipe.recipe {
             Recipe::HtmlSelector { css } => (Some(css), None),
             Recipe::JsonPath { path } => (None, Some(path)),
             _ => (None, None),
         };
+        // What is given for the first time replaces what was there.
+        if self.main == Some(true) {
+            (selector, path) = (None, None);
+        }
         self.selector.apply(&mut selector);
         self.path.apply(&mut path);
         let kind = self.kind.as_deref().unwrap_or(kind);
@@ -155,6 +162,12 @@ impl SourceRequest {
             (None, Some(_)) if !matches!(kind, "json" | "auto") => return Err(wrong("path", "json")),
             (Some(css), None) => Recipe::HtmlSelector { css },
             (None, Some(path)) => Recipe::JsonPath { path },
+            (None, None) if self.main.unwrap_or(was_main) => {
+                if !matches!(kind, "page" | "auto") {
+                    return Err(wrong("main", "page"));
+                }
+                Recipe::HtmlMain
+            }
             (None, None) => Recipe::Auto,
         };
         replace(&mut recipe.noise.ignore_selectors, self.ignore_selectors.as_ref());
@@ -191,7 +204,7 @@ fn replace<T: Clone>(present: &mut T, new: Option<&T>) {
 
 #[cfg(test)]
 mod tests {
-    use dunlin_store::{Health, SourceId, SourceState};
+    use dunlin_store::{Health, ResourceId, SourceId, SourceState};
     use serde_json::json;
 
     use super::*;
@@ -200,7 +213,13 @@ mod tests {
         let request: SourceRequest = serde_json::from_value(request).unwrap();
         let now = Time::from_seconds(1_700_000_000);
         let state = SourceState { health: Health::New, reason: String::new(), since: now };
-        Source { id: SourceId(1), spec: request.into_new(now).unwrap(), state, paused: None }
+        Source {
+            id: SourceId(1),
+            resource: ResourceId(1),
+            spec: request.into_new(now).unwrap(),
+            state,
+            paused: None,
+        }
     }
 
     fn edit(source: &Source, request: serde_json::Value) -> SourceEdit {

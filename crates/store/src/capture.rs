@@ -2,7 +2,9 @@
 
 use dunlin_core::Time;
 
-use crate::{Cursor, Error, Fault, ObservationId, ProbeId, SourceId, SourceState, VersionId};
+use crate::{
+    CapturedInterval, Cursor, Error, Fault, ObservationId, ProbeId, SourceId, SourceState, VersionId,
+};
 
 /// The largest content of one version. Larger pages are cut or refused before they come here; the limit keeps a
 /// delta's window and a row within what every reader can hold.
@@ -21,8 +23,6 @@ pub struct Capture {
     pub at: Time,
     /// How the probe went.
     pub outcome: Outcome,
-    /// Times at which the source itself says it changed (item dates, `Last-Modified`).
-    pub evidence: Vec<Time>,
     /// What was read; `None` when there is nothing new to keep. Content equal to that of the newest version makes
     /// no new version.
     pub version: Option<NewVersion>,
@@ -34,8 +34,13 @@ pub struct Capture {
     pub changes: Vec<NewChange>,
     /// The messages to send.
     pub messages: Vec<NewMessage>,
-    /// What to remember about the source for the next probe (validators, learned noise), by name.
+    /// What to remember about the source for the next probe (learned noise), by name.
     pub notes: Vec<Note>,
+    /// What the fetch leaves for the next one of the same resource (validators), in an encoding that is the caller's
+    /// business; `None` leaves what is stored.
+    pub resource_state: Option<Vec<u8>>,
+    /// The intervals of open CEIs that it captures.
+    pub intervals: Vec<CapturedInterval>,
     /// What to remember about hosts, by scope.
     pub politeness: Vec<Politeness>,
     /// The new health of the source; `None` leaves its state.
@@ -50,13 +55,14 @@ impl Capture {
             probe,
             at,
             outcome,
-            evidence: Vec::new(),
             version: None,
             keep_versions: None,
             items: None,
             changes: Vec::new(),
             messages: Vec::new(),
             notes: Vec::new(),
+            resource_state: None,
+            intervals: Vec::new(),
             politeness: Vec::new(),
             state: None,
         }

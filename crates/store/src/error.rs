@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::{Fault, Retry, SourceId, VersionId};
+use crate::{CeiId, Fault, Retry, SourceId, VersionId};
 
 /// A refusal or failure of a store. After any of these the store holds what it held before the call.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -12,6 +12,9 @@ pub enum Error {
     /// A source that does not exist, or no longer.
     #[error("no source {0} (list the sources to see which there are)")]
     NoSuchSource(SourceId),
+    /// A CEI that does not exist, or has ended.
+    #[error("no open CEI {0} (one that was captured, lost or withdrawn cannot be extended)")]
+    NoSuchCei(CeiId),
     /// A version that does not exist, or was removed by retention.
     #[error("no version {0} (list the versions of its source; old ones may have been pruned)")]
     NoSuchVersion(VersionId),

@@ -78,8 +78,8 @@ pub struct Item {
 pub enum ItemScope {
     /// Those now on it, in its order.
     Present,
-    /// Also those that have left and are still remembered, after the others, so that one that comes back is not
-    /// taken for a new one.
+    /// Also those that have left and are still remembered, after the others and the last that left first, so that one that
+    /// comes back is not taken for a new one.
     Remembered,
 }
 
@@ -96,8 +96,6 @@ pub struct StoredObservation {
     pub at: Time,
     /// How it went.
     pub outcome: Outcome,
-    /// Times of change that the source itself stated.
-    pub evidence: Vec<Time>,
 }
 
 /// Which observations to list, in the order in which they were stored.

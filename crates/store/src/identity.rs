@@ -23,6 +23,14 @@ identity! {
     SourceId
 }
 identity! {
+    /// What one request fetches, for one source or several.
+    ResourceId
+}
+identity! {
+    /// A complex execution interval.
+    CeiId
+}
+identity! {
     /// A version of a source, as it was captured.
     VersionId
 }
@@ -49,8 +57,8 @@ impl Cursor {
     pub const START: Self = Self(0);
 }
 
-/// Identifies one probe of one source. The prober chooses it, a new one for every probe, and records a capture
-/// again under the same one when the outcome of recording is unknown.
+/// Identifies one probe of one resource. The prober chooses it, a new one for every probe, and records a capture of each
+/// source of that resource under it, again under the same one when the outcome of recording is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ProbeId(pub u64);
 

@@ -5,6 +5,7 @@
 //! - [`NewSource`], [`Source`], [`SourceEdit`]: what is watched;
 //! - [`Capture`]: the result of one probe, stored as a whole or not at all;
 //! - [`Change`], [`Version`], [`Item`], [`StoredObservation`]: what was captured, read back;
+//! - [`NewCei`], [`StoredCei`]: needs that span sources, and how far each is met;
 //! - [`NewDecision`], [`Decision`]: why each probe was made;
 //! - [`Message`], [`Lease`]: what is on its way out;
 //! - [`Retention`], [`Depth`], [`Statistics`]: maintenance.
@@ -44,11 +45,13 @@
 //! change, and a call that writes returns only after its transaction is in the log on disk.
 
 mod capture;
+mod cei;
 mod error;
 mod history;
 mod identity;
 mod journal;
 mod outbox;
+mod resource;
 mod source;
 mod sqlite;
 mod store;
@@ -58,12 +61,16 @@ pub use capture::{
     Capture, MAX_CONTENT_BYTES, NewChange, NewItem, NewMessage, NewVersion, Note, Outcome, Politeness,
     Recorded, Repeated,
 };
+pub use cei::{CapturedInterval, CeiQuery, CeiState, NewCei, NewInterval, StoredCei, StoredInterval};
 pub use dunlin_core::{Fault, Retry};
 pub use error::Error;
 pub use history::{
     Change, ChangeQuery, Item, ItemScope, ObservationQuery, StoredObservation, Version, VersionQuery,
 };
-pub use identity::{ContentHash, Cursor, DecisionId, MessageId, ObservationId, ProbeId, SourceId, VersionId};
+pub use identity::{
+    CeiId, ContentHash, Cursor, DecisionId, MessageId, ObservationId, ProbeId, ResourceId, SourceId,
+    VersionId,
+};
 pub use journal::{Decision, DecisionQuery, NewDecision, Order};
 pub use outbox::{Lease, Message, Receipt};
 pub use source::{Health, NewSource, ProbeBasis, Source, SourceEdit, SourceQuery, SourceState};

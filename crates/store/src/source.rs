@@ -3,7 +3,7 @@
 
 use dunlin_core::Time;
 
-use crate::{Error, Note, SourceId};
+use crate::{Error, Note, ResourceId, SourceId};
 
 /// A source to be watched.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,6 +52,8 @@ impl NewSource {
 pub struct Source {
     /// Its number.
     pub id: SourceId,
+    /// What is fetched for it, shared with the sources that have the same request.
+    pub resource: ResourceId,
     /// What it was added as, with later edits.
     pub spec: NewSource,
     /// Its health.
@@ -71,6 +73,8 @@ pub struct ProbeBasis {
     pub recipe: String,
     /// The requested notes that exist.
     pub notes: Vec<Note>,
+    /// What the last fetch of its resource left; empty for nothing.
+    pub resource_state: Vec<u8>,
 }
 
 /// The health of a source, and the reason.
@@ -91,6 +95,9 @@ pub enum Health {
     New,
     /// The last probe succeeded.
     Well,
+    /// It can be fetched, but it is not what it should be: a selector that finds nothing, another kind of document, an error page.
+    /// Probes go on; its owner may have to act.
+    Attention,
     /// It cannot be read at present; probes go on.
     Failing,
     /// It must not or cannot be probed until a user acts: forbidden, gone, an address that is not allowed.
@@ -121,22 +128,23 @@ pub struct SourceEdit {
 }
 
 impl SourceEdit {
-    pub(crate) fn apply(&self, source: &mut Source) -> Result<(), Error> {
+    /// Makes the change, without checking what comes of it. Its resource is for the store to find.
+    pub fn apply(&self, source: &mut Source) {
         fn replace<T: Clone>(field: &mut T, new: Option<&T>) {
             if let Some(new) = new {
                 field.clone_from(new);
             }
         }
-        replace(&mut source.spec.url, self.url.as_ref());
-        replace(&mut source.spec.kind, self.kind.as_ref());
-        replace(&mut source.spec.recipe, self.recipe.as_ref());
-        replace(&mut source.spec.weight, self.weight.as_ref());
-        replace(&mut source.spec.life, self.life.as_ref());
-        replace(&mut source.spec.urgency, self.urgency.as_ref());
-        replace(&mut source.spec.tags, self.tags.as_ref());
-        replace(&mut source.state, self.state.as_ref());
-        replace(&mut source.paused, self.paused.as_ref());
-        source.spec.check()
+        let Self { url, kind, recipe, weight, life, urgency, tags, state, paused } = self;
+        replace(&mut source.spec.url, url.as_ref());
+        replace(&mut source.spec.kind, kind.as_ref());
+        replace(&mut source.spec.recipe, recipe.as_ref());
+        replace(&mut source.spec.weight, weight.as_ref());
+        replace(&mut source.spec.life, life.as_ref());
+        replace(&mut source.spec.urgency, urgency.as_ref());
+        replace(&mut source.spec.tags, tags.as_ref());
+        replace(&mut source.state, state.as_ref());
+        replace(&mut source.paused, paused.as_ref());
     }
 }
 

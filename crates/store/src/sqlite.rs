@@ -2,6 +2,7 @@
 //! connections that read. This file only says which function serves which call.
 
 mod captures;
+mod ceis;
 mod columns;
 mod contents;
 mod failure;
@@ -18,6 +19,7 @@ mod private;
 mod prune;
 mod readers;
 mod remembered;
+mod resources;
 mod sources;
 mod unchanged;
 mod upkeep;
@@ -33,11 +35,13 @@ use self::captures::{Recording, in_order};
 use self::lock::DirectoryLock;
 use self::readers::Readers;
 use self::writer::Writer;
+use crate::cei::check_intervals;
 use crate::{
-    Capture, Change, ChangeQuery, CursorRange, Decision, DecisionQuery, Depth, Error, Findings, Item,
-    ItemScope, Lease, Message, NewDecision, NewMessage, NewSource, Note, ObservationQuery, Politeness,
-    ProbeBasis, Pruned, Receipt, Recorded, Retention, Source, SourceEdit, SourceId, SourceQuery, Statistics,
-    Store, StoredObservation, Version, VersionId, VersionQuery,
+    Capture, CeiId, CeiQuery, CeiState, Change, ChangeQuery, CursorRange, Decision, DecisionQuery, Depth,
+    Error, Findings, Item, ItemScope, Lease, Message, NewCei, NewDecision, NewInterval, NewMessage,
+    NewSource, Note, ObservationQuery, Politeness, ProbeBasis, Pruned, Receipt, Recorded, Retention, Source,
+    SourceEdit, SourceId, SourceQuery, Statistics, Store, StoredCei, StoredObservation, Version, VersionId,
+    VersionQuery,
 };
 
 pub use self::open::{Durability, SqliteOptions};
@@ -115,6 +119,24 @@ impl Store for SqliteStore {
         // All are queued before the first is waited for, so that they share transactions.
         let pending: Vec<_> = in_order(captures).into_iter().map(|part| part.submit(writer)).collect();
         pending.into_iter().flat_map(Recording::wait).collect()
+    }
+
+    fn add_cei(&self, cei: NewCei) -> Result<CeiId, Error> {
+        cei.check()?;
+        self.write(move |connection| ceis::add(connection, &cei))
+    }
+
+    fn extend_cei(&self, id: CeiId, more: Vec<NewInterval>, need: u32) -> Result<(), Error> {
+        check_intervals(&more)?;
+        self.write(move |connection| ceis::extend(connection, id, &more, need))
+    }
+
+    fn end_ceis(&self, ended: Vec<(CeiId, CeiState)>, at: Time) -> Result<(), Error> {
+        self.write(move |connection| ceis::end(connection, &ended, at))
+    }
+
+    fn ceis(&self, query: &CeiQuery) -> Result<Vec<StoredCei>, Error> {
+        self.read(|connection| ceis::list(connection, query))
     }
 
     fn changes(&self, query: &ChangeQuery) -> Result<Vec<Change>, Error> {

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use dunlin_core::Time;
 
 use crate::{
-    Capture, Change, ChangeQuery, CursorRange, Decision, DecisionQuery, Depth, Error, Findings, Item,
-    ItemScope, Lease, Message, NewDecision, NewMessage, NewSource, Note, ObservationQuery, Politeness,
-    ProbeBasis, Pruned, Receipt, Recorded, Retention, Source, SourceEdit, SourceId, SourceQuery, Statistics,
-    StoredObservation, Version, VersionId, VersionQuery,
+    Capture, CeiId, CeiQuery, CeiState, Change, ChangeQuery, CursorRange, Decision, DecisionQuery, Depth,
+    Error, Findings, Item, ItemScope, Lease, Message, NewCei, NewDecision, NewInterval, NewMessage,
+    NewSource, Note, ObservationQuery, Politeness, ProbeBasis, Pruned, Receipt, Recorded, Retention, Source,
+    SourceEdit, SourceId, SourceQuery, Statistics, StoredCei, StoredObservation, Version, VersionId,
+    VersionQuery,
 };
 
 /// A store. Calls block until they are done; a call that writes returns when what it wrote would survive the end
@@ -44,6 +45,16 @@ pub trait Store: Send + Sync {
     fn record_capture(&self, capture: Capture) -> Result<Recorded, Error> {
         self.record_captures(vec![Arc::new(capture)]).pop().unwrap_or(Err(Error::Closed))
     }
+
+    /// Adds a CEI, and returns its number.
+    fn add_cei(&self, cei: NewCei) -> Result<CeiId, Error>;
+    /// Adds intervals to an open CEI, of which it needs so many more.
+    fn extend_cei(&self, id: CeiId, more: Vec<NewInterval>, need: u32) -> Result<(), Error>;
+    /// Ends open CEIs in a state other than open, all or none; those that have ended stay as they are. A capture of its last
+    /// interval ends a CEI by itself.
+    fn end_ceis(&self, ended: Vec<(CeiId, CeiState)>, at: Time) -> Result<(), Error>;
+    /// CEIs with their intervals, by number.
+    fn ceis(&self, query: &CeiQuery) -> Result<Vec<StoredCei>, Error>;
 
     /// Changes, by cursor.
     fn changes(&self, query: &ChangeQuery) -> Result<Vec<Change>, Error>;

@@ -41,7 +41,7 @@ impl Kind {
 
 /// What is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub(crate) enum Route {
     Index,
     Opml,
     List(Kind),
@@ -83,29 +83,29 @@ impl<'a> Address<'a> {
         self.parameter("kind").map_or(Some(Kind::default()), |name| Kind::named(&name))
     }
 
-    pub(crate) fn wanted(&self) -> Wanted {
-        self.try_wanted().unwrap_or(Wanted::Nothing)
+    pub(crate) fn route(&self) -> Route {
+        self.try_wanted().unwrap_or(Route::Nothing)
     }
 
-    fn try_wanted(&self) -> Option<Wanted> {
-        let source = |id: &str, kind| Some(Wanted::Source { id: decoded(id)?, kind, fault: None });
+    fn try_wanted(&self) -> Option<Route> {
+        let source = |id: &str, kind| Some(Route::Source { id: decoded(id)?, kind, fault: None });
         let parts: Vec<&str> = self.path.strip_prefix('/')?.split('/').collect();
         match parts[..] {
-            [""] => Some(Wanted::Index),
-            ["sources.opml"] => Some(Wanted::Opml),
-            ["sources.txt"] => Some(Wanted::List(self.kind()?)),
-            ["robots.txt"] => Some(Wanted::Robots),
-            ["_truth"] => Some(Wanted::Truth),
-            ["_truth.csv"] => Some(Wanted::TruthCsv),
+            [""] => Some(Route::Index),
+            ["sources.opml"] => Some(Route::Opml),
+            ["sources.txt"] => Some(Route::List(self.kind()?)),
+            ["robots.txt"] => Some(Route::Robots),
+            ["_truth"] => Some(Route::Truth),
+            ["_truth.csv"] => Some(Route::TruthCsv),
             ["pages", id] => source(id, Kind::Page),
             ["feeds", name] => source(name.strip_suffix(".xml")?, Kind::Feed),
             ["api", name] => source(name.strip_suffix(".json")?, Kind::Api),
             ["faults", name, id] => {
-                Some(Wanted::Source { id: decoded(id)?, kind: self.kind()?, fault: Some(decoded(name)?) })
+                Some(Route::Source { id: decoded(id)?, kind: self.kind()?, fault: Some(decoded(name)?) })
             }
             ["faults", name, argument, id] => {
                 let fault = format!("{}:{}", decoded(name)?, decoded(argument)?);
-                Some(Wanted::Source { id: decoded(id)?, kind: self.kind()?, fault: Some(fault) })
+                Some(Route::Source { id: decoded(id)?, kind: self.kind()?, fault: Some(fault) })
             }
             _ => None,
         }

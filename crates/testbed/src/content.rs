@@ -1,7 +1,7 @@
-//! What a source says at each version: made up from word lists, so that pages and feeds look alive.
+//! The content of a source at each version: generated from word lists, so that pages and feeds look real.
 //!
 //! A function of seed, source and version: nothing is stored, and any version can be made at any time. A family
-//! gives a source its manner of speaking; sources of a trace that is only a trace count their updates.
+//! decides the kind of content; sources without one count their updates.
 
 mod auction;
 mod bulletin;

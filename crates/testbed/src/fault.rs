@@ -1,4 +1,4 @@
-//! The ways in which a source can misbehave, and their names. What each does to an answer is in `site/faulty.rs`.
+//! The ways in which a source can misbehave, and their names. What each does to a response is in `site/faulty.rs`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -56,7 +56,7 @@ pub enum Fault {
     WeakEtag,
     /// `always-new-etag`: an `ETag` that differs on every fetch.
     AlwaysNewEtag,
-    /// `reset`: the connection is reset before an answer.
+    /// `reset`: the connection is reset before a response.
     Reset,
     /// `garbage`: bytes that are not HTTP.
     Garbage,

@@ -1,9 +1,9 @@
 //! A trace as a real web site, so that any monitor can be scored against what really changed.
 //!
 //! Every source of the trace has a page, a feed and a JSON address that change at the trace's times, sped up.
-//! [`Site`] is the whole of it as a value: a request and an instant in, an answer out. [`Testbed`] puts it
-//! on a socket. Faults are asked for by address or switched on by request; `/_truth` tells what changed when,
-//! `/_log` who asked for what.
+//! [`Site`] is the whole of it as a value: a request and an instant in, a response out. [`Testbed`] puts it
+//! on a socket. Faults are asked for by address or switched on by request; `/_truth` lists what changed when,
+//! `/_log` the requests.
 //!
 //! ```
 //! use dunlin_core::Time;
@@ -15,13 +15,13 @@
 //! let started = Time::from_seconds(1_800_000_000);
 //! let site = Site::new(plan, started)?;
 //!
-//! let page = site.answer(&Request::get("/pages/news"), started);
+//! let page = site.respond(&Request::get("/pages/news"), started);
 //! assert_eq!((page.status, page.served.unwrap().version), (200, 1));
 //! let etag = page.header("etag");
-//! let again = site.answer(&Request { if_none_match: etag, ..Request::get("/pages/news") }, started);
+//! let again = site.respond(&Request { if_none_match: etag, ..Request::get("/pages/news") }, started);
 //! assert_eq!(again.status, 304);
 //! let a_second_later = Time::from_seconds(1_800_000_001);
-//! let later = site.answer(&Request { if_none_match: etag, ..Request::get("/pages/news") }, a_second_later);
+//! let later = site.respond(&Request { if_none_match: etag, ..Request::get("/pages/news") }, a_second_later);
 //! assert_eq!((later.status, later.served.unwrap().version), (200, 2));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -48,6 +48,6 @@ pub use fault::{FAULTS, Fault, SourceFault};
 pub use log::Logged;
 pub use plan::Plan;
 pub use serve::{Options, Running, Testbed};
-pub use site::{Answer, Change, Delivery, Request, Served, Site};
+pub use site::{Change, Delivery, Request, ServedVersion, Site, SiteResponse};
 pub use timeline::{Repeat, Speed};
 pub use world::World;

@@ -1,7 +1,7 @@
-//! Every request that was received, for checking a monitor's budget and manners from the server's side.
+//! Every request that was received, for checking a monitor's budget and politeness from the server's side.
 //!
 //! Bounded: the oldest are dropped, and the log says how many. Requests to the addresses that begin with `/_`
-//! are not in it, so that looking on changes nothing.
+//! are not in it, so that reading the log does not change it.
 
 use std::collections::VecDeque;
 
@@ -23,7 +23,7 @@ pub struct Logged {
     pub number: u64,
     /// When its head had arrived.
     pub received: Time,
-    /// When the answer was handed to the connection, or the fault had run its course; `None` before that.
+    /// When the response was handed to the connection, or the fault had run its course; `None` before that.
     pub answered: Option<Time>,
     /// `GET`, `HEAD`, …
     pub method: String,
@@ -31,11 +31,11 @@ pub struct Logged {
     pub target: String,
     /// The source it was about.
     pub source: Option<String>,
-    /// The status of the answer; `None` if there was none.
+    /// The status of the response; `None` if there was none.
     pub status: Option<u16>,
     /// Whether it had `If-None-Match` or `If-Modified-Since`.
     pub conditional: bool,
-    /// The version that the answer was about, also when it was "not modified".
+    /// The version that the response was about, also when it was "not modified".
     pub version: Option<u64>,
     /// The fault in force.
     pub fault: Option<String>,

@@ -16,9 +16,9 @@ const FILLER_LIMIT: usize = 10_000_000;
 pub struct Plan {
     /// What changes when.
     pub trace: TraceFile,
-    /// Which sources speak in a manner of their own; the others say "update N of SOURCE".
+    /// Which sources have content of a family; the others say "update N of SOURCE".
     pub families: BTreeMap<String, Family>,
-    /// What the made-up text comes from.
+    /// What the synthetic text comes from.
     pub seed: u64,
     /// How fast the trace runs.
     pub speed: Speed,

@@ -6,7 +6,7 @@ mod raw;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime};
 
 use dunlin_core::{SourceIdx, Time};
 use tokio::net::TcpListener;
@@ -97,7 +97,7 @@ impl Running {
         self.shared.clock.now()
     }
 
-    /// Makes a source misbehave for a while, or until told otherwise; `None` makes it behave.
+    /// Puts a fault on a source for some time, or until the next call; `None` removes it.
     pub fn set_fault(&self, id: &str, fault: Option<Fault>, lasts: Option<Duration>) -> Result<(), Error> {
         let until = lasts.map(|lasts| self.now().plus(lasts));
         self.shared.site.write().unwrap_or_else(PoisonError::into_inner).set_fault(id, fault, until)
@@ -149,8 +149,7 @@ struct Clock {
 
 impl Clock {
     fn start() -> Self {
-        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Self { started: Time::from_micros(0).plus(since_1970), since: Instant::now() }
+        Self { started: Time::from(SystemTime::now()), since: Instant::now() }
     }
 
     fn now(&self) -> Time {

@@ -1,7 +1,7 @@
-//! A web site as a function of time: a request and an instant in, an answer out. No socket, no clock.
+//! A web site as a function of time: a request and an instant in, a response out. No socket, no clock.
 //!
 //! Invariant: the version served at an instant is the number of updates that have happened by then, unless a fault
-//! says otherwise; the answer says which version it shows.
+//! says otherwise; the response says which version it shows.
 
 mod conditional;
 mod control;
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use dunlin_core::{SourceIdx, Time};
 
-use crate::address::{Address, Kind, Wanted};
+use crate::address::{Address, Kind, Route};
 use crate::content::{self, Content, Edition, Family};
 use crate::timeline::Timeline;
 use crate::{Error, Fault, Plan, render, truth};
@@ -49,7 +49,7 @@ impl<'a> Request<'a> {
 
 /// What comes back.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct SiteResponse {
     /// The HTTP status.
     pub status: u16,
     /// Names in lower case, with their values. The length of the body is not among them.
@@ -59,12 +59,12 @@ pub struct Answer {
     /// How it goes over the wire.
     pub delivery: Delivery,
     /// What it shows, if it is about a source.
-    pub served: Option<Served>,
+    pub served: Option<ServedVersion>,
     /// The fault that made it what it is.
     pub fault: Option<Fault>,
 }
 
-/// How an answer goes over the wire.
+/// How a response goes over the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Delivery {
     /// As it should.
@@ -79,24 +79,24 @@ pub enum Delivery {
     Truncated,
     /// All of the body, although half of it was announced; then the connection is closed.
     Surplus,
-    /// A reset connection instead of an answer.
+    /// A reset connection instead of a response.
     Reset,
-    /// Bytes that are not HTTP instead of an answer.
+    /// Bytes that are not HTTP instead of a response.
     Garbage,
     /// Followed by so many more bytes of text.
     Padded(u64),
 }
 
-/// Which state of a source an answer is about.
+/// Which state of a source a response is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Served {
+pub struct ServedVersion {
     /// The source.
     pub source: SourceIdx,
     /// The version: 0 before the first update.
     pub version: u64,
 }
 
-impl Answer {
+impl SiteResponse {
     pub(crate) fn new(status: u16, content_type: &str, body: impl Into<Vec<u8>>) -> Self {
         let headers = vec![("content-type", content_type.to_owned())];
         Self { status, headers, body: body.into(), delivery: Delivery::Plain, served: None, fault: None }
@@ -129,7 +129,7 @@ pub struct Change {
 
 /// A fault in force.
 #[derive(Debug, Clone)]
-struct Ailment {
+struct ActiveFault {
     fault: Fault,
     until: Option<Time>,
 }
@@ -145,7 +145,7 @@ pub struct Site {
     items: usize,
     filler: String,
     crawl_delay: Option<u32>,
-    ailments: BTreeMap<SourceIdx, Ailment>,
+    active_faults: BTreeMap<SourceIdx, ActiveFault>,
 }
 
 impl Site {
@@ -166,7 +166,7 @@ impl Site {
             items,
             filler: content::filler(filler),
             crawl_delay,
-            ailments: BTreeMap::new(),
+            active_faults: BTreeMap::new(),
             sources,
         };
         for ailing in faults {
@@ -189,9 +189,9 @@ impl Site {
     }
 
     /// The source that a request is about, and the form in which it is asked for.
-    pub fn wanted(&self, target: &str) -> Option<(SourceIdx, Kind)> {
-        match Address::parse(target).wanted() {
-            Wanted::Source { id, kind, .. } => self.source(&id).ok().map(|source| (source, kind)),
+    pub fn source_at(&self, target: &str) -> Option<(SourceIdx, Kind)> {
+        match Address::parse(target).route() {
+            Route::Source { id, kind, .. } => self.source(&id).ok().map(|source| (source, kind)),
             _ => None,
         }
     }
@@ -215,42 +215,44 @@ impl Site {
         })
     }
 
-    /// Makes a source misbehave until then, or for good; `None` makes it behave.
+    /// Puts a fault on a source until then, or without end; `None` removes it.
     pub fn set_fault(&mut self, id: &str, fault: Option<Fault>, until: Option<Time>) -> Result<(), Error> {
         let source = self.source(id)?;
         match fault {
-            Some(fault) => self.ailments.insert(source, Ailment { fault, until }),
-            None => self.ailments.remove(&source),
+            Some(fault) => self.active_faults.insert(source, ActiveFault { fault, until }),
+            None => self.active_faults.remove(&source),
         };
         Ok(())
     }
 
     /// What the site answers at `now`.
-    pub fn answer(&self, request: &Request<'_>, now: Time) -> Answer {
+    pub fn respond(&self, request: &Request<'_>, now: Time) -> SiteResponse {
         let address = Address::parse(request.target);
-        match address.wanted() {
-            Wanted::Index => Answer::new(200, "text/html; charset=utf-8", render::index(&self.sources)),
-            Wanted::Opml => Answer::new(200, "text/x-opml", render::opml(&self.sources, request.host)),
-            Wanted::List(kind) => Answer::text(200, render::list(&self.sources, kind, request.host)),
-            Wanted::Robots => Answer::text(200, render::robots(self.crawl_delay)),
-            Wanted::Truth => truth::json(self, &address, now),
-            Wanted::TruthCsv => truth::csv(self, &address, now),
-            Wanted::Source { id, kind, fault } => {
+        match address.route() {
+            Route::Index => SiteResponse::new(200, "text/html; charset=utf-8", render::index(&self.sources)),
+            Route::Opml => SiteResponse::new(200, "text/x-opml", render::opml(&self.sources, request.host)),
+            Route::List(kind) => SiteResponse::text(200, render::list(&self.sources, kind, request.host)),
+            Route::Robots => SiteResponse::text(200, render::robots(self.crawl_delay)),
+            Route::Truth => truth::json(self, &address, now),
+            Route::TruthCsv => truth::csv(self, &address, now),
+            Route::Source { id, kind, fault } => {
                 let asked = match (self.source(&id), fault.map(|fault| fault.parse()).transpose()) {
                     (Ok(source), Ok(fault)) => Asked { source, kind, request, address, now, fault },
-                    (Err(error), _) | (_, Err(error)) => return Answer::text(404, format!("{error}\n")),
+                    (Err(error), _) | (_, Err(error)) => {
+                        return SiteResponse::text(404, format!("{error}\n"));
+                    }
                 };
                 let fault = asked.fault.clone().or_else(|| self.fault(asked.source, now).cloned());
                 self.answer_with(&asked, fault.as_ref())
             }
-            Wanted::Nothing => Answer::text(404, "no such page; GET / lists what there is\n"),
+            Route::Nothing => SiteResponse::text(404, "no such page; GET / lists what there is\n"),
         }
     }
 
     /// The fault of a source that is in force.
     fn fault(&self, source: SourceIdx, now: Time) -> Option<&Fault> {
-        let ailment = self.ailments.get(&source)?;
-        ailment.until.is_none_or(|until| now < until).then_some(&ailment.fault)
+        let active_fault = self.active_faults.get(&source)?;
+        active_fault.until.is_none_or(|until| now < until).then_some(&active_fault.fault)
     }
 
     pub(crate) const fn timeline(&self) -> &Timeline {
@@ -269,7 +271,7 @@ impl Site {
         (content::content(self.families[source.index()], edition), moment.at)
     }
 
-    /// A version of a source in the form asked for, and when it came to be. `noise` is what differs every time.
+    /// A version of a source in the form asked for, and when it appeared. `noise` is what differs every time.
     fn render(&self, asked: &Asked<'_>, version: u64, noise: Option<&str>) -> (String, Time) {
         let source = &self.sources[asked.source.index()];
         let (content, at) = self.edition(asked.source, version);

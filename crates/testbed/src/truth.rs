@@ -1,4 +1,4 @@
-//! What really changed when, for whoever scores a monitor: `/_truth` as JSON, `/_truth.csv` as a trace.
+//! What really changed when, for scoring a monitor: `/_truth` as JSON, `/_truth.csv` as a trace.
 
 use dunlin_core::Time;
 use dunlin_lab::files::TraceFile;
@@ -7,9 +7,9 @@ use serde::Serialize;
 use crate::Error;
 use crate::address::Address;
 use crate::render::unix_seconds;
-use crate::site::{Answer, Change, Site};
+use crate::site::{Change, Site, SiteResponse};
 
-/// How many changes are told at once, apart from those of the very instant at which they become too many;
+/// How many changes one response has, apart from those of the very instant at which they become too many;
 /// `after` gets the others.
 const CHANGES_LIMIT: usize = 100_000;
 
@@ -30,63 +30,63 @@ struct Truth<'a> {
 #[derive(Serialize)]
 struct SourceTruth<'a> {
     id: &'a str,
-    changes: Vec<ToldChange>,
+    changes: Vec<ChangeRecord>,
 }
 
 #[derive(Serialize)]
-struct ToldChange {
+struct ChangeRecord {
     at: f64,
     trace_time: i64,
     version: u64,
 }
 
 /// What has happened by `now`, after `?after=` (Unix seconds), of `?source=` or of all.
-pub(crate) fn json(site: &Site, address: &Address<'_>, now: Time) -> Answer {
-    let told = match Told::gather(site, address, now) {
-        Ok(told) => told,
+pub(crate) fn json(site: &Site, address: &Address<'_>, now: Time) -> SiteResponse {
+    let selection = match ChangeSelection::gather(site, address, now) {
+        Ok(selection) => selection,
         Err(error) => return refused(&error),
     };
     let timeline = site.timeline();
-    let sources = told
+    let sources = selection
         .by_source
         .iter()
-        .map(|(id, changes)| SourceTruth { id, changes: changes.iter().map(told_change).collect() });
+        .map(|(id, changes)| SourceTruth { id, changes: changes.iter().map(change_record).collect() });
     let truth = Truth {
         speed: timeline.speed().get(),
         started: unix_seconds(timeline.started()),
         started_trace_time: timeline.from(),
         now: unix_seconds(now),
         now_trace_time: timeline.trace_now(now),
-        truncated: told.until < now,
-        complete_until: unix_seconds(told.until),
+        truncated: selection.until < now,
+        complete_until: unix_seconds(selection.until),
         sources: sources.collect(),
     };
-    Answer::json(serde_json::to_vec(&truth).expect("text and numbers always become JSON"))
+    SiteResponse::json(serde_json::to_vec(&truth).expect("text and numbers always become JSON"))
 }
 
 /// The same as a trace file, in the trace's own seconds.
-pub(crate) fn csv(site: &Site, address: &Address<'_>, now: Time) -> Answer {
-    let told = match Told::gather(site, address, now) {
-        Ok(told) => told,
+pub(crate) fn csv(site: &Site, address: &Address<'_>, now: Time) -> SiteResponse {
+    let selection = match ChangeSelection::gather(site, address, now) {
+        Ok(selection) => selection,
         Err(error) => return refused(&error),
     };
     let trace_seconds =
         |changes: Vec<Change>| changes.into_iter().map(|change| change.trace_second).collect();
     let (sources, times) =
-        told.by_source.into_iter().map(|(id, changes)| (id.to_owned(), trace_seconds(changes))).unzip();
+        selection.by_source.into_iter().map(|(id, changes)| (id.to_owned(), trace_seconds(changes))).unzip();
     let trace = TraceFile { sources, times, warnings: Vec::new() };
     let mut body = Vec::new();
     trace.write(&mut body).expect("writing to memory does not fail");
-    Answer::new(200, "text/csv; charset=utf-8", body)
+    SiteResponse::new(200, "text/csv; charset=utf-8", body)
 }
 
 /// The changes that a request asks for.
-struct Told<'a> {
+struct ChangeSelection<'a> {
     by_source: Vec<(&'a str, Vec<Change>)>,
     until: Time,
 }
 
-impl<'a> Told<'a> {
+impl<'a> ChangeSelection<'a> {
     fn gather(site: &'a Site, address: &Address<'_>, now: Time) -> Result<Self, Error> {
         let after = address.parameter("after").map(|text| instant(&text)).transpose()?;
         let only = address.parameter("source").map(|id| site.source(&id)).transpose()?;
@@ -117,12 +117,12 @@ impl<'a> Told<'a> {
     }
 }
 
-fn told_change(change: &Change) -> ToldChange {
-    ToldChange { at: unix_seconds(change.at), trace_time: change.trace_second, version: change.version }
+fn change_record(change: &Change) -> ChangeRecord {
+    ChangeRecord { at: unix_seconds(change.at), trace_time: change.trace_second, version: change.version }
 }
 
-fn refused(error: &Error) -> Answer {
-    Answer::text(400, format!("{error}\n"))
+fn refused(error: &Error) -> SiteResponse {
+    SiteResponse::text(400, format!("{error}\n"))
 }
 
 fn instant(text: &str) -> Result<Time, Error> {

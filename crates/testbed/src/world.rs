@@ -1,4 +1,4 @@
-//! Made-up worlds: sources with names, manners and habits, for demonstrations. A function of the seed.
+//! Synthetic worlds: sources with names, content and rhythms, for demonstrations. A function of the seed.
 
 mod auctions;
 mod matches;

@@ -332,23 +332,14 @@ impl Backend for HttpBackend {
         self.call(Method::POST, self.url(&format!("sources/{id}/probe"), &[])?, None).map(drop)
     }
 
-    fn changes(&self, mut filter: ChangeFilter) -> Result<ChangePage, Failure> {
-        let mut whole = ChangePage { changes: Vec::new(), next: filter.after };
-        loop {
-            let limit = filter.limit.min(PAGE);
+    fn changes(&self, filter: ChangeFilter) -> Result<ChangePage, Failure> {
+        super::from_pages(filter, PAGE, |ChangeFilter { after, source, limit }| {
             let mut query = vec![("limit", limit.to_string())];
             // Left out, the list begins with the oldest that is still there.
-            query.extend((filter.after > 0).then(|| ("after", filter.after.to_string())));
-            query.extend(filter.source.map(|source| ("source", source.to_string())));
-            let page: ChangePage = self.get("changes", &query)?;
-            let n_changes = page.changes.len() as u32;
-            (whole.next, filter.after) = (page.next, page.next);
-            filter.limit = filter.limit.saturating_sub(n_changes);
-            whole.changes.extend(page.changes);
-            if n_changes < limit || filter.limit == 0 {
-                return Ok(whole);
-            }
-        }
+            query.extend((after > 0).then(|| ("after", after.to_string())));
+            query.extend(source.map(|source| ("source", source.to_string())));
+            self.get("changes", &query)
+        })
     }
 
     fn last_changes(&self, source: Option<i64>, n_last: u32) -> Result<ChangePage, Failure> {

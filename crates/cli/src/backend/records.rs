@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use dunlin_extract::diff::Piece;
 use dunlin_net::RedactedUrl;
 use dunlin_server::unit::Unit;
 use serde::{Deserialize, Serialize};
@@ -30,6 +31,8 @@ pub(crate) struct SourceRecord {
     #[serde(default)]
     pub(crate) path: Option<String>,
     #[serde(default)]
+    pub(crate) main: Option<bool>,
+    #[serde(default)]
     pub(crate) ignore_selectors: Vec<String>,
     #[serde(default)]
     pub(crate) ignore_patterns: Vec<String>,
@@ -40,7 +43,7 @@ pub(crate) struct SourceRecord {
 /// The health of a source.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct StateRecord {
-    /// `new`, `well`, `failing` or `refused`.
+    /// `new`, `well`, `attention`, `failing` or `refused`.
     pub(crate) health: String,
     #[serde(default)]
     pub(crate) reason: String,
@@ -95,6 +98,9 @@ pub(crate) struct SourceFields {
     pub(crate) selector: Option<Option<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) path: Option<Option<String>>,
+    /// Only the main text of a page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) main: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) ignore_selectors: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -121,6 +127,28 @@ pub(crate) struct SourceFields {
 }
 
 impl SourceFields {
+    /// How a document is read by these fields, and by `others` where these say nothing.
+    pub(crate) fn read_like(self, others: Self) -> Self {
+        let says_which_part = self.selector.is_some() || self.path.is_some() || self.main.is_some();
+        let (selector, path, main) = if says_which_part {
+            (self.selector, self.path, self.main)
+        } else {
+            (others.selector, others.path, others.main)
+        };
+        Self {
+            url: self.url.or(others.url),
+            kind: self.kind.or(others.kind),
+            ignore_selectors: self.ignore_selectors.or(others.ignore_selectors),
+            ignore_patterns: self.ignore_patterns.or(others.ignore_patterns),
+            selector,
+            path,
+            main,
+            ..self
+        }
+    }
+}
+
+impl SourceFields {
     /// Whether nothing is wanted.
     pub(crate) fn is_empty(&self) -> bool {
         serde_json::to_value(self).is_ok_and(|value| value.as_object().is_some_and(serde_json::Map::is_empty))
@@ -144,6 +172,46 @@ pub(crate) struct ChangeRecord {
     /// The item it happened to, if not the whole.
     #[serde(default)]
     pub(crate) item: Option<String>,
+    /// What is different in its text.
+    #[serde(default)]
+    pub(crate) detail: Option<DetailRecord>,
+}
+
+/// The words of a change. All other fields of the API are passed on in `--json`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct DetailRecord {
+    pub(crate) pieces: Vec<PieceRecord>,
+    #[serde(flatten)]
+    rest: serde_json::Map<String, Value>,
+}
+
+/// A piece of two texts that were compared.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PieceRecord {
+    pub(crate) op: PieceOperation,
+    pub(crate) text: String,
+}
+
+/// What became of a piece.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum PieceOperation {
+    Equal,
+    Insert,
+    Delete,
+    /// Unchanged text is left out here.
+    Gap,
+}
+
+impl From<Piece<'_>> for PieceRecord {
+    fn from(piece: Piece<'_>) -> Self {
+        let op = match piece {
+            Piece::Equal(_) => PieceOperation::Equal,
+            Piece::Insert(_) => PieceOperation::Insert,
+            Piece::Delete(_) => PieceOperation::Delete,
+        };
+        Self { op, text: piece.text().to_owned() }
+    }
 }
 
 /// A page of changes.

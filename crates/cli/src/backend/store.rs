@@ -4,6 +4,7 @@
 use std::thread::sleep;
 use std::time::Duration;
 
+use dunlin_engine::clock;
 use dunlin_engine::{explain_stored, recipe};
 use dunlin_server::{offline, tokens, unit};
 use dunlin_store::{
@@ -20,7 +21,6 @@ use super::{Backend, ChangeFilter, ChangeSink, Liveness, SourceFilter};
 use crate::config::Config;
 use crate::config::units::Pace;
 use crate::failure::Failure;
-use crate::moments;
 
 /// Sources or changes read at a time.
 const PAGE: u32 = 1_000;
@@ -50,7 +50,7 @@ pub(super) fn checked(
     fields: &SourceFields,
     settings: &dunlin_engine::Settings,
 ) -> Result<NewSource, Failure> {
-    let source = offline::new_source(json!(fields), moments::now())?;
+    let source = offline::new_source(json!(fields), clock::now())?;
     recipe::check(&source, settings)?;
     Ok(source)
 }
@@ -90,7 +90,7 @@ impl Backend for StoreBackend {
         let source = checked(fields, &self.settings)?;
         let id = self.store.add_source(source)?;
         if fields.paused == Some(true) {
-            let edit = SourceEdit { paused: Some(Some(moments::now())), ..SourceEdit::default() };
+            let edit = SourceEdit { paused: Some(Some(clock::now())), ..SourceEdit::default() };
             self.store.edit_source(id, edit)?;
         }
         self.shown(id)
@@ -103,8 +103,8 @@ impl Backend for StoreBackend {
     fn edit(&self, id: i64, fields: &SourceFields) -> Result<SourceRecord, Failure> {
         let id = SourceId(id);
         let present = self.store.source(id)?.ok_or(Error::NoSuchSource(id))?;
-        let edit = offline::source_edit(json!(fields), &present, moments::now())?;
-        recipe::check_edit(&present.spec, &edit, &self.settings)?;
+        let edit = offline::source_edit(json!(fields), &present, clock::now())?;
+        recipe::check_edit(&present, &edit, &self.settings)?;
         decoded(offline::source(self.store.edit_source(id, edit)?))
     }
 
@@ -120,20 +120,10 @@ impl Backend for StoreBackend {
         ))
     }
 
-    fn changes(&self, mut filter: ChangeFilter) -> Result<ChangePage, Failure> {
-        let mut whole = ChangePage { changes: Vec::new(), next: filter.after };
-        loop {
-            let limit = filter.limit.min(PAGE);
-            let (after, source) = (Cursor(filter.after), filter.source.map(SourceId));
-            let page: ChangePage = decoded(offline::changes(&self.store, after, source, limit)?)?;
-            let n_changes = page.changes.len() as u32;
-            (whole.next, filter.after) = (page.next, page.next);
-            filter.limit = filter.limit.saturating_sub(n_changes);
-            whole.changes.extend(page.changes);
-            if n_changes < limit || filter.limit == 0 {
-                return Ok(whole);
-            }
-        }
+    fn changes(&self, filter: ChangeFilter) -> Result<ChangePage, Failure> {
+        super::from_pages(filter, PAGE, |ChangeFilter { after, source, limit }| {
+            decoded(offline::changes(&self.store, Cursor(after), source.map(SourceId), limit)?)
+        })
     }
 
     fn last_changes(&self, source: Option<i64>, n_last: u32) -> Result<ChangePage, Failure> {
@@ -177,7 +167,7 @@ impl Backend for StoreBackend {
     }
 
     fn explain(&self, id: i64) -> Result<Value, Failure> {
-        let explained = explain_stored(&self.store, &self.settings, SourceId(id), moments::now())?;
+        let explained = explain_stored(&self.store, &self.settings, SourceId(id), clock::now())?;
         Ok(offline::explained(explained))
     }
 
@@ -219,13 +209,13 @@ impl Backend for StoreBackend {
     fn tokens(&self) -> Result<Vec<TokenRecord>, Failure> {
         let record = |token: tokens::Token| TokenRecord {
             name: token.name,
-            created_at: moments::rfc3339(token.created),
+            created_at: clock::rfc3339(token.created),
         };
         Ok(tokens::list(&self.store)?.into_iter().map(record).collect())
     }
 
     fn create_token(&self, name: &str) -> Result<String, Failure> {
-        Ok(tokens::create(&self.store, name, moments::now())?)
+        Ok(tokens::create(&self.store, name, clock::now())?)
     }
 
     fn liveness(&self) -> Liveness {

@@ -7,6 +7,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use dunlin_engine::ageing::Ages;
+use dunlin_engine::clock;
 use dunlin_net::{Resolve, SystemResolver};
 use dunlin_store::{Depth, Health, Source, SourceQuery, SqliteStore, Store};
 use url::{Host, Url};
@@ -15,7 +16,6 @@ use super::Finding;
 use crate::backend::{DirectoryArgs, ask_whether_ready};
 use crate::config::{Config, Effective, Robots};
 use crate::data_dir::{self, Service};
-use crate::moments;
 use crate::serve::descriptors;
 use crate::watching::journal;
 
@@ -27,6 +27,9 @@ const LITTLE_SPACE: u64 = 500 << 20;
 
 /// No clock that is right shows less: 2025 began then.
 const TOO_EARLY: i64 = 1_735_689_600;
+
+/// Sources in the same kind of trouble that are named.
+const MOST_NAMED: usize = 5;
 
 /// Sources that are read at a time.
 const PAGE: u32 = 10_000;
@@ -222,17 +225,17 @@ fn soundness(store: &SqliteStore) -> Finding {
 }
 
 fn clock(store: &SqliteStore) -> Finding {
-    let now = moments::now();
+    let now = clock::now();
     let advice = "set the clock, best by NTP";
     if now.seconds() < TOO_EARLY {
-        return Finding::fail("clock", format!("it is not {}", moments::rfc3339(now)), advice);
+        return Finding::fail("clock", format!("it is not {}", clock::rfc3339(now)), advice);
     }
     let doubt = Ages::read(store).ok().and_then(|mut ages| ages.believed_time(now, Duration::ZERO).doubt);
     if let Some(ahead) = doubt {
         let days = ahead.as_secs() / 86_400;
         return Finding::warn(
             "clock",
-            format!("{} is {days} days after the service last ran", moments::rfc3339(now)),
+            format!("{} is {days} days after the service last ran", clock::rfc3339(now)),
             "set the clock if it is wrong; by it, what is old will be removed once the service has run for a day",
         );
     }
@@ -246,11 +249,10 @@ fn clock(store: &SqliteStore) -> Finding {
     });
     match newest.filter(|change| change.detected > now.plus(Duration::from_secs(5))) {
         Some(change) => {
-            let found =
-                format!("the newest change is from the future: {}", moments::rfc3339(change.detected));
+            let found = format!("the newest change is from the future: {}", clock::rfc3339(change.detected));
             Finding::fail("clock", found, advice)
         }
-        None => Finding::ok("clock", moments::rfc3339(now)),
+        None => Finding::ok("clock", clock::rfc3339(now)),
     }
 }
 
@@ -276,20 +278,31 @@ fn names(sources: &[Source]) -> Finding {
     }
 }
 
+/// Sources that cannot be read, then those that can and are not what they should be.
 fn troubles(sources: &[Source]) -> Vec<Finding> {
-    let bad = |source: &&Source| {
-        source.paused.is_none() && matches!(source.state.health, Health::Failing | Health::Refused)
-    };
-    let n_bad = sources.iter().filter(bad).count();
-    if n_bad == 0 {
-        return vec![Finding::ok("sources", format!("{} sources, none in trouble", sources.len()))];
+    let kinds: [(&[Health], _, _); 2] = [
+        (
+            &[Health::Failing, Health::Refused],
+            "cannot be read",
+            "`dunlin sources --state failing` and `--state refused`",
+        ),
+        (&[Health::Attention], "need attention", "`dunlin sources --state attention`"),
+    ];
+    let mut findings = Vec::new();
+    for (healths, what, advice) in kinds {
+        let is_so = |source: &&Source| source.paused.is_none() && healths.contains(&source.state.health);
+        let n_such = sources.iter().filter(is_so).count();
+        if n_such == 0 {
+            continue;
+        }
+        findings.push(Finding::warn("sources", format!("{n_such} of {} {what}", sources.len()), advice));
+        for source in sources.iter().filter(is_so).take(MOST_NAMED) {
+            let found = format!("{}: {}", source.id, source.state.reason);
+            findings.push(Finding::warn("source", found, format!("`dunlin explain {}`", source.id)));
+        }
     }
-    let summary = format!("{n_bad} of {} cannot be read", sources.len());
-    let mut findings =
-        vec![Finding::warn("sources", summary, "`dunlin sources --state failing` and `--state refused`")];
-    for source in sources.iter().filter(bad).take(5) {
-        let found = format!("{}: {}", source.id, source.state.reason);
-        findings.push(Finding::warn("source", found, format!("`dunlin explain {}`", source.id)));
+    if findings.is_empty() {
+        findings.push(Finding::ok("sources", format!("{} sources, none in trouble", sources.len())));
     }
     findings
 }
@@ -297,8 +310,9 @@ fn troubles(sources: &[Source]) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use dunlin_core::Time;
-    use dunlin_store::{NewSource, SourceId, SourceState};
+    use dunlin_store::{Capture, NewChange, NewSource, Outcome, ProbeId, ResourceId, SourceId, SourceState};
 
+    use super::super::Verdict;
     use super::*;
 
     #[test]
@@ -306,13 +320,54 @@ mod tests {
         let since = Time::from_seconds(1_700_000_000);
         let source = |health, paused| Source {
             id: SourceId(1),
+            resource: ResourceId(1),
             spec: NewSource::page("https://a.example/", since),
             state: SourceState { health, reason: "it fails".to_owned(), since },
             paused,
         };
-        for health in [Health::Failing, Health::Refused] {
+        for health in [Health::Failing, Health::Refused, Health::Attention] {
             assert_eq!(troubles(&[source(health, Some(since))]).len(), 1, "only that all is well");
             assert_eq!(troubles(&[source(health, None)]).len(), 2, "what is wrong, and where");
         }
+        let both = troubles(&[source(Health::Attention, None), source(Health::Failing, None)]);
+        let found: Vec<_> = both.iter().map(|finding| (finding.verdict, finding.found.as_str())).collect();
+        let warned = |found| (Verdict::Warn, found);
+        let reason = warned("1: it fails");
+        assert_eq!(found, [warned("1 of 2 cannot be read"), reason, warned("1 of 2 need attention"), reason]);
+    }
+
+    #[test]
+    fn a_network_that_leads_everywhere_is_warned_of() {
+        let verdicts = |network: &str| {
+            let config = Config { networks: vec![network.parse().unwrap()], ..Config::default() };
+            guard(&config).into_iter().map(|finding| finding.verdict).collect::<Vec<_>>()
+        };
+        assert_eq!(verdicts("10.0.0.0/8"), [Verdict::Ok]);
+        for wide in ["0.0.0.0/0", "0.0.0.0/1", "::/0"] {
+            assert_eq!(verdicts(wide), [Verdict::Warn], "{wide}");
+        }
+    }
+
+    #[test]
+    fn a_change_from_the_future_shows_that_a_clock_is_wrong() {
+        let verdict = |ahead: Duration| {
+            let directory = tempfile::tempdir().unwrap();
+            let store = SqliteStore::open(directory.path()).unwrap();
+            let at = clock::now().plus(ahead);
+            let source = store.add_source(NewSource::page("https://a.example/", at)).unwrap();
+            let mut capture = Capture::bare(source, ProbeId(1), at, Outcome::Changed);
+            capture.changes.push(NewChange {
+                kind: "edited".to_owned(),
+                item: None,
+                summary: "It is new".to_owned(),
+                detail: Vec::new(),
+                happened_after: None,
+                happened_before: at,
+            });
+            store.record_capture(capture).unwrap();
+            clock(&store).verdict
+        };
+        assert_eq!(verdict(Duration::ZERO), Verdict::Ok);
+        assert_eq!(verdict(Duration::from_hours(1)), Verdict::Fail);
     }
 }

@@ -3,12 +3,13 @@
 //!
 //! Invariant: an outline is either taken in or reported; none is lost in silence.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use quick_xml::Reader;
 use quick_xml::XmlVersion;
-use quick_xml::escape::escape;
+use quick_xml::escape::{escape, unescape};
 use quick_xml::events::{BytesStart, Event};
 
 use super::{List, Unreadable};
@@ -108,7 +109,13 @@ fn attributes(element: &BytesStart<'_>) -> Result<BTreeMap<String, String>, Stri
     for attribute in element.attributes() {
         let attribute = attribute.map_err(|error| format!("an attribute cannot be read: {error}"))?;
         let name = attribute.key.as_ref().to_ascii_lowercase();
-        match attribute.normalized_value(XmlVersion::Implicit1_0) {
+        let value =
+            attribute.normalized_value(XmlVersion::Implicit1_0).map(Cow::into_owned).or_else(|error| {
+                // Addresses are full of ampersands, and many programs write them as they are.
+                let written = with_escaped_ampersands(&attribute.value);
+                unescape(&written).map(Cow::into_owned).map_err(|_| error)
+            });
+        match value {
             Ok(value) => {
                 all.insert(name, value.trim().to_owned());
             }
@@ -120,6 +127,19 @@ fn attributes(element: &BytesStart<'_>) -> Result<BTreeMap<String, String>, Stri
         }
     }
     Ok(all)
+}
+
+/// The text with every ampersand escaped that begins no reference.
+fn with_escaped_ampersands(text: &str) -> String {
+    let mut pieces = text.split('&');
+    let mut escaped = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let name = piece.split_once(';').map_or("", |(name, _)| name);
+        let is_reference = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '#');
+        escaped.push_str(if is_reference { "&" } else { "&amp;" });
+        escaped.push_str(piece);
+    }
+    escaped
 }
 
 /// Line numbers of growing positions, in one pass.
@@ -190,6 +210,15 @@ mod tests {
         let urls: Vec<_> = list.entries.iter().map(|entry| (entry.kind, entry.url.as_str())).collect();
         assert_eq!(urls, [(Some("feed"), "https://a.example/?a=1&b=%222%22"), (None, "https://b.example/")]);
         assert_eq!(list.unreadable, []);
+    }
+
+    #[test]
+    fn bare_ampersands_are_what_they_are() {
+        let list = read(
+            "<opml><body><outline text='Q&A'><outline xmlUrl='https://a.example/?a=1&b=2&amp;c=3&'/></outline></body></opml>",
+        );
+        assert_eq!(list.entries[0].url, "https://a.example/?a=1&b=2&c=3&");
+        assert_eq!((list.entries[0].tags.as_slice(), list.unreadable.len()), (&["Q&A".to_owned()][..], 0));
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub(super) async fn print(
     let known =
         [stored, Some(config.budget)].into_iter().flatten().find(|pace| pace.per_second == per_second);
     let budget = known.unwrap_or(Pace::new(per_second, None)).to_string();
-    let n_sources = handle.figures().sources;
+    let n_sources = handle.stats().sources;
     // To be typed in another terminal, which may be in another directory.
     let data = std::path::absolute(&config.data).unwrap_or_else(|_| config.data.clone());
     let data = data.display();

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use dunlin_core::Time;
 use dunlin_engine::Handle;
+use dunlin_engine::clock;
 use dunlin_net::politeness::Scope;
 use dunlin_server::offline;
 use dunlin_store::{ChangeQuery, Cursor, NewSource, SourceEdit, SourceQuery, Store};
@@ -20,7 +21,6 @@ use crate::backend::records::ChangeRecord;
 use crate::config::units::Pace;
 use crate::config::{Config, Effective};
 use crate::failure::Failure;
-use crate::moments;
 use crate::output::print_line;
 use crate::terminal::Paint;
 use crate::watching::tail;
@@ -109,7 +109,7 @@ impl Demo {
             let source = NewSource {
                 kind: (*kind).to_owned(),
                 tags: vec![TAG.to_owned()],
-                ..NewSource::page(self.running.url(path), moments::now())
+                ..NewSource::page(self.running.url(path), clock::now())
             };
             handle.add_source(source).await?;
         }
@@ -140,7 +140,7 @@ async fn beginning(store: Arc<dyn Store>) -> Result<Time, Failure> {
         if let Some(micros) = stored {
             return Ok(Time::from_micros(micros));
         }
-        let now = moments::now();
+        let now = clock::now();
         store.set_setting(BEGINNING, Some(now.micros().to_string()))?;
         Ok(now)
     })
@@ -172,14 +172,14 @@ pub(super) async fn print_changes(handle: Handle) -> Result<(), Failure> {
     let paint = Paint::stdout();
     loop {
         let (store, from) = (Arc::clone(handle.store()), after);
-        after = on_thread(move || tell_after(&*store, from, paint)).await?;
+        after = on_thread(move || print_after(&*store, from, paint)).await?;
         if after == from && newest.changed().await.is_err() {
             return Ok(());
         }
     }
 }
 
-fn tell_after(store: &dyn Store, after: Cursor, paint: Paint) -> Result<Cursor, Failure> {
+fn print_after(store: &dyn Store, after: Cursor, paint: Paint) -> Result<Cursor, Failure> {
     let page = store.changes(&ChangeQuery { after, source: None, limit: 100 })?;
     let last = page.last().map_or(after, |change| change.cursor);
     for change in page {

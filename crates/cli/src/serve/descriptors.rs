@@ -99,8 +99,8 @@ mod tests {
     fn lowered_limits_are_reported() {
         let mut config = Config::default();
         assert_eq!(make_room(&mut config, None), None);
-        let told = make_room(&mut config, Some(100)).unwrap();
-        assert!(told.contains("only 100 files") && told.contains("ulimit"), "{told}");
+        let notice = make_room(&mut config, Some(100)).unwrap();
+        assert!(notice.contains("only 100 files") && notice.contains("ulimit"), "{notice}");
         assert!(config.in_flight < 256 && config.connections < 1_024);
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use dunlin_core::{Schedule, Workload};
-use dunlin_lab::planners::{Planned, PlannerName, SchedulerName};
+use dunlin_lab::planners::{PlannerName, SchedulerName, ScoredPlan};
 use dunlin_lab::policies::PolicyName;
 use dunlin_lab::simulate::{self, Setup};
 use dunlin_sched::plan::intervals::Instance;
@@ -83,7 +83,7 @@ impl SimulateIntervals {
         let Setup { budget, costs, chronons, seed, .. } = setup;
         let instance = Instance { workload, chronons: *chronons, budget, costs };
         let limit = Duration::from_secs(u64::from(self.time_limit.get()));
-        let Planned { run, guarantee } = name.plan(instance, *seed, limit)?;
+        let ScoredPlan { run, guarantee } = name.plan(instance, *seed, limit)?;
         if name == PlannerName::Exact && guarantee.is_some_and(|it| !it.is_proven) {
             let unproven = "the schedule is the best found, not proven to be the best there is (try a longer --time-limit)";
             inputs::warn(&[unproven.to_owned()]);

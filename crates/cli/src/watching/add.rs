@@ -24,6 +24,16 @@ pub(crate) struct SourceArgs {
     /// Watch only the values of a JSON document that this path selects; '' for all of it again
     #[arg(long, value_name = "PATH")]
     json_path: Option<String>,
+    /// Watch only the main text of a page, without menus, margins and footers; `--main=false` for all of it again
+    #[arg(
+        long,
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        conflicts_with_all = ["selector", "json_path"]
+    )]
+    main: Option<bool>,
     /// Leave out what this CSS selector matches; may be given several times; '' for nothing
     #[arg(long, value_name = "CSS")]
     ignore: Vec<String>,
@@ -69,6 +79,7 @@ impl SourceArgs {
             kind: self.kind.clone(),
             selector: self.selector.as_ref().map(or_cleared),
             path: self.json_path.as_ref().map(or_cleared),
+            main: self.main,
             ignore_selectors: written(&self.ignore),
             ignore_patterns: written(&self.ignore_pattern),
             flicker: self.flicker.clone(),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use clap::{Args, ValueEnum};
+use dunlin_engine::clock;
 use dunlin_net::politeness::Scope;
 
 use crate::backend::records::{BudgetRecord, HostRecord, SpendingRecord, UsedRecord};
@@ -95,11 +96,11 @@ impl Budget {
         if hosts.is_empty() {
             return Ok(());
         }
-        let now = moments::now();
+        let now = clock::now();
         let names = names(&*backend, &hosts)?;
         let n_more = hosts.len().saturating_sub(MOST_HOSTS);
         let rows = hosts.into_iter().take(MOST_HOSTS).map(|host| {
-            let held = host.held_until.as_deref().and_then(moments::parse).filter(|until| *until > now);
+            let held = host.held_until.as_deref().and_then(clock::parse_rfc3339).filter(|until| *until > now);
             let when = held.map_or_else(|| "now".to_owned(), |until| moments::relative(until, now));
             let name = names.get(&host.host).cloned().unwrap_or(host.host);
             vec![name, host.sources.to_string(), host.hour.to_string(), host.day.to_string(), when]

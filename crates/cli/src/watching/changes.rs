@@ -2,13 +2,15 @@
 
 use clap::Args;
 
-use super::{Order, newest_only};
+use super::difference::below;
+use super::{Order, newest_only, tail};
 use crate::backend::records::ChangeRecord;
-use crate::backend::{Access, ChangeFilter, ReachArgs, find_source};
+use crate::backend::{ChangeFilter, ReachArgs};
 use crate::failure::Failure;
 use crate::moments;
-use crate::output::{print_json, print_table_left};
-use crate::terminal::one_line;
+use crate::output::{print_json, print_line, print_table_left};
+use crate::terminal::{Paint, one_line};
+use dunlin_engine::clock;
 
 /// How many are listed by default.
 const USUAL_LIMIT: u32 = 100;
@@ -27,6 +29,9 @@ pub(crate) struct Changes {
     /// So many of the newest [default without --json: 50]
     #[arg(long, value_name = "N", conflicts_with_all = ["after", "limit"], value_parser = clap::value_parser!(u32).range(1..=1_000))]
     last: Option<u32>,
+    /// Show the words that are different below each change
+    #[arg(long, conflicts_with = "json")]
+    diff: bool,
     #[command(flatten)]
     reach: ReachArgs,
     /// Print one JSON object
@@ -36,9 +41,7 @@ pub(crate) struct Changes {
 
 impl Changes {
     pub(crate) fn run(&self) -> Result<(), Failure> {
-        let backend = self.reach.open(Access::Read)?;
-        let source = self.source.as_deref().map(|source| find_source(&*backend, source)).transpose()?;
-        let source = source.map(|source| source.id);
+        let (backend, source) = super::open(&self.reach, self.source.as_deref())?;
         let newest_only =
             newest_only(self.last, Order::of(&[self.after.is_some(), self.limit.is_some(), self.json]));
         let limit = self.limit.unwrap_or(USUAL_LIMIT);
@@ -49,9 +52,9 @@ impl Changes {
         if self.json {
             return print_json(&page);
         }
-        let now = moments::now();
+        let now = clock::now();
         let row = |change: &ChangeRecord| {
-            let detected = moments::parse(&change.detected_at);
+            let detected = clock::parse_rfc3339(&change.detected_at);
             vec![
                 change.cursor.to_string(),
                 detected.map_or_else(|| change.detected_at.clone(), |at| moments::relative(at, now)),
@@ -61,8 +64,16 @@ impl Changes {
                 one_line(&change.summary, 80),
             ]
         };
-        let rows = page.changes.iter().map(row).collect();
-        print_table_left(&["cursor", "found", "source", "what", "version", "summary"], rows)?;
+        if self.diff {
+            let paint = Paint::stdout();
+            for change in &page.changes {
+                print_line(&tail::line(change, paint))?;
+                below(change, paint).map_or(Ok(()), |difference| print_line(&difference))?;
+            }
+        } else {
+            let rows = page.changes.iter().map(row).collect();
+            print_table_left(&["cursor", "found", "source", "what", "version", "summary"], rows)?;
+        }
         let n_shown = page.changes.len() as u64;
         if newest_only.is_some_and(|n_last| n_shown == u64::from(n_last)) {
             crate::note("these are the newest; --last N shows more, --after 0 begins with the oldest");

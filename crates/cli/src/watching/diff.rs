@@ -1,18 +1,17 @@
 //! `dunlin diff`: two versions word by word, coloured on a terminal.
 
-use std::fmt::Write as _;
-
 use clap::Args;
 use dunlin_extract::Work;
-use dunlin_extract::diff::{Piece, words};
+use dunlin_extract::diff::words;
 use serde::Serialize;
 
+use super::difference::painted;
 use super::show::{find_version, read, text_of};
-use crate::backend::records::{SourceRecord, VersionRecord};
+use crate::backend::records::{PieceOperation, PieceRecord, SourceRecord, VersionRecord};
 use crate::backend::{Access, Backend, ReachArgs};
 use crate::failure::Failure;
 use crate::output::{print_json, print_line};
-use crate::terminal::{Paint, Tone, harmless};
+use crate::terminal::Paint;
 
 /// Characters of unchanged text that are shown on either side of a change.
 const CONTEXT: usize = 200;
@@ -35,16 +34,10 @@ pub(crate) struct Diff {
 }
 
 #[derive(Debug, Serialize)]
-struct Report<'r> {
+struct Report {
     version: i64,
     against: Option<i64>,
-    pieces: Vec<DiffPiece<'r>>,
-}
-
-#[derive(Debug, Serialize)]
-struct DiffPiece<'r> {
-    op: &'static str,
-    text: &'r str,
+    pieces: Vec<PieceRecord>,
 }
 
 /// The version, if it is one of `source`: another one is read in another way.
@@ -74,34 +67,18 @@ impl Diff {
         let old = old.unwrap_or_default();
         let new = text(&*backend, &source, &version)?;
         let pieces = words(&old, &new, &Work::default());
+        let mut pieces: Vec<PieceRecord> = pieces.into_iter().map(PieceRecord::from).collect();
         if self.json {
-            let pieces = pieces.iter().map(|piece| DiffPiece { op: operation(*piece), text: piece.text() });
             let against = before.map(|before| before.id);
-            return print_json(&Report { version: version.id, against, pieces: pieces.collect() });
+            return print_json(&Report { version: version.id, against, pieces });
         }
         match &before {
             Some(before) => crate::note(&format!("version {} against version {}", version.id, before.id)),
             None => crate::note(&format!("version {} is the first", version.id)),
         }
-        print_line(&self.painted(&pieces))
-    }
-
-    fn painted(&self, pieces: &[Piece<'_>]) -> String {
-        let paint = Paint::stdout();
-        let mut shown = String::new();
-        for piece in pieces {
-            let text = harmless(piece.text());
-            let _ = match piece {
-                Piece::Equal(_) if self.full => write!(shown, "{text}"),
-                Piece::Equal(_) => write!(shown, "{}", shortened(&text)),
-                // Without colours the marks have to say it.
-                Piece::Delete(_) if paint == Paint::Plain => write!(shown, "[-{text}-]"),
-                Piece::Insert(_) if paint == Paint::Plain => write!(shown, "{{+{text}+}}"),
-                Piece::Delete(_) => write!(shown, "{}", paint.paint(Tone::Bad, &text)),
-                Piece::Insert(_) => write!(shown, "{}", paint.paint(Tone::Good, &text)),
-            };
-        }
-        shown
+        let unchanged = pieces.iter_mut().filter(|piece| piece.op == PieceOperation::Equal && !self.full);
+        unchanged.for_each(|piece| piece.text = shortened(&piece.text));
+        print_line(&painted(&pieces, Paint::stdout()))
     }
 }
 
@@ -126,14 +103,6 @@ fn version_before(backend: &dyn Backend, version: &VersionRecord) -> Result<Opti
 
 fn text(backend: &dyn Backend, source: &SourceRecord, version: &VersionRecord) -> Result<String, Failure> {
     Ok(text_of(&read(source, version, &backend.content(version.id)?)?))
-}
-
-fn operation(piece: Piece<'_>) -> &'static str {
-    match piece {
-        Piece::Equal(_) => "equal",
-        Piece::Insert(_) => "insert",
-        Piece::Delete(_) => "delete",
-    }
 }
 
 fn shortened(text: &str) -> String {

@@ -11,6 +11,7 @@ use crate::failure::Failure;
 use crate::moments;
 use crate::output::{print_json, print_line};
 use crate::terminal::harmless;
+use dunlin_engine::clock;
 
 #[derive(Debug, Args)]
 pub(crate) struct Explain {
@@ -38,9 +39,10 @@ impl Explain {
 }
 
 fn in_words(source: &SourceRecord, explained: &Value) -> String {
-    let now = moments::now();
-    let when =
-        |value: &Value| value.as_str().and_then(moments::parse).map(|time| moments::relative(time, now));
+    let now = clock::now();
+    let when = |value: &Value| {
+        value.as_str().and_then(clock::parse_rfc3339).map(|time| moments::relative(time, now))
+    };
     let number = |value: &Value| value.as_f64().unwrap_or(0.0);
     let forecast = &explained["forecast"];
     let mut text = format!("source {}  {}\n", source.id, source.shown_url());
@@ -48,7 +50,8 @@ fn in_words(source: &SourceRecord, explained: &Value) -> String {
     if !source.state.reason.is_empty() {
         let _ = write!(text, ": {}", harmless(&source.state.reason));
     }
-    let _ = write!(text, "\n  last probe  {}\n", when(&explained["last_look"]).unwrap_or("never".to_owned()));
+    let _ =
+        write!(text, "\n  last probe  {}\n", when(&explained["last_probe"]).unwrap_or("never".to_owned()));
     let next = match explained["standing"].as_str() {
         Some("paused") => "none while it is paused (`dunlin resume` it)".to_owned(),
         Some("under_way") => "under way".to_owned(),
@@ -61,9 +64,9 @@ fn in_words(source: &SourceRecord, explained: &Value) -> String {
         _ => {
             let because = explained["because"].as_str().unwrap_or_default();
             let others = explained["others_due"].as_u64().unwrap_or(0);
-            let mut time = when(&explained["next_look"]).unwrap_or("not known".to_owned());
+            let mut time = when(&explained["next_probe"]).unwrap_or("not known".to_owned());
             if others > 0 {
-                let by = when(&explained["next_look_by"]).map(|by| format!(", {by} or sooner"));
+                let by = when(&explained["next_probe_by"]).map(|by| format!(", {by} or sooner"));
                 time = format!("when its turn comes{} ({others} others are due)", by.unwrap_or_default());
             }
             if let Some(trouble) = explained["trouble"].as_str() {

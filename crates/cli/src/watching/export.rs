@@ -5,12 +5,12 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use dunlin_engine::clock;
 use dunlin_lab::files::save;
 
 use crate::backend::{Access, Backend, ChangeFilter, ReachArgs, SourceFilter};
 use crate::failure::Failure;
 use crate::lists::write_opml;
-use crate::moments;
 use crate::output::json_line;
 
 /// Changes requested at a time.
@@ -98,7 +98,7 @@ fn trace(backend: &dyn Backend) -> Result<BTreeSet<(i64, i64)>, Stopped> {
         // The latest time at which it can have happened: its own date, or else when it was found.
         let time = &change.happened_between.1;
         if let Some(time) =
-            moments::parse(time).filter(|time| change.kind != "removed" && time.seconds() >= 0)
+            clock::parse_rfc3339(time).filter(|time| change.kind != "removed" && time.seconds() >= 0)
         {
             rows.insert((change.source, time.seconds()));
         }

@@ -1,18 +1,18 @@
 //! `dunlin decisions` and `dunlin replay`: why each probe was made, and whether it would be made again.
 
 use clap::Args;
+use dunlin_engine::clock;
 use dunlin_engine::journal;
-use dunlin_sched::watch::Input;
-use dunlin_sched::watch::journal::{Entry, replay};
+use dunlin_sched::scheduler::Input;
+use dunlin_sched::scheduler::journal::{JournalEntry, replay};
 use dunlin_store::Store;
 use serde::Serialize;
 
 use super::{Order, newest_only};
 use crate::backend::records::DecisionRecord;
-use crate::backend::{Access, DirectoryArgs, ReachArgs, find_source};
+use crate::backend::{DirectoryArgs, ReachArgs};
 use crate::data_dir;
 use crate::failure::Failure;
-use crate::moments;
 use crate::output::{print_json, print_line, print_table_left};
 
 /// How many decisions are listed by default.
@@ -41,9 +41,7 @@ pub(crate) struct Decisions {
 
 impl Decisions {
     pub(crate) fn run(&self) -> Result<(), Failure> {
-        let backend = self.reach.open(Access::Read)?;
-        let source = self.source.as_deref().map(|source| find_source(&*backend, source)).transpose()?;
-        let source = source.map(|source| source.id);
+        let (backend, source) = super::open(&self.reach, self.source.as_deref())?;
         let newest_only =
             newest_only(self.last, Order::of(&[self.after.is_some(), self.limit.is_some(), self.json]));
         let page = match newest_only {
@@ -91,7 +89,6 @@ pub(crate) struct Replay {
 #[derive(Debug, Serialize)]
 struct Replayed {
     runs: u64,
-    #[serde(rename = "looks")]
     probes: u64,
     passed_over: u64,
     same: bool,
@@ -140,7 +137,7 @@ fn replayed(store: &dyn Store) -> Result<Replayed, Failure> {
 }
 
 fn replay_of(
-    entries: impl Iterator<Item = Result<Entry, dunlin_engine::Error>>,
+    entries: impl Iterator<Item = Result<JournalEntry, dunlin_engine::Error>>,
 ) -> Result<Replayed, Failure> {
     let mut failure = None;
     // Chosen and returned, since the host had to wait after all.
@@ -148,9 +145,11 @@ fn replay_of(
     let mut has_begun = false;
     let entries = entries.map_while(|entry| {
         let entry = entry.map_err(|error| failure = Some(error)).ok()?;
-        has_begun |= matches!(entry, Entry::Began(_));
-        let is_returned =
-            matches!(entry, Entry::Told { input: Input::Returned { .. } | Input::PutOff { .. }, .. });
+        has_begun |= matches!(entry, JournalEntry::Started(_));
+        let is_returned = matches!(
+            entry,
+            JournalEntry::Input { input: Input::ProbeReturned { .. } | Input::ProbePostponed { .. }, .. }
+        );
         n_returned += u64::from(has_begun && is_returned);
         Some(entry)
     });
@@ -160,13 +159,13 @@ fn replay_of(
     }
     Ok(match outcome {
         Ok(done) => {
-            let probes = done.looks.saturating_sub(n_returned);
+            let probes = done.probes.saturating_sub(n_returned);
             let passed_over = done.passed_over;
             Replayed { runs: done.starts, probes, passed_over, same: true, difference: None }
         }
         Err(diverged) => {
-            let difference = format!("at {}: {diverged}", moments::rfc3339(diverged.at));
-            let probes = diverged.looks;
+            let difference = format!("at {}: {diverged}", clock::rfc3339(diverged.at));
+            let probes = diverged.probes;
             Replayed { runs: 0, probes, passed_over: 0, same: false, difference: Some(difference) }
         }
     })
@@ -182,11 +181,11 @@ pub(crate) fn sample(store: &dyn Store) -> Result<String, Failure> {
 mod tests {
     use std::time::Duration;
 
-    use dunlin_core::{SourceIdx, Time};
-    use dunlin_sched::model::{Model, Prior, Seen};
+    use dunlin_core::{ResourceIdx, SourceIdx, Time};
+    use dunlin_sched::model::{Evidence, Model, Prior};
+    use dunlin_sched::scheduler::journal::JournaledScheduler;
+    use dunlin_sched::scheduler::{HostIdx, HostTerms, Pace, Settings, Shown, SourceTerms, Strategy};
     use dunlin_sched::value::{Life, Urgency, ValueModel};
-    use dunlin_sched::watch::journal::Journaled;
-    use dunlin_sched::watch::{HostIdx, HostTerms, Pace, Settings, Strategy, Terms};
 
     use super::*;
 
@@ -195,11 +194,15 @@ mod tests {
         let at = Time::from_seconds;
         let chronon = Duration::from_secs(1);
         let budget = Pace { per_second: 1.0 };
-        let mut watch =
-            Journaled::new(Settings { chronon, strategy: Strategy::Learned, budget, initial_price: None });
+        let mut scheduler = JournaledScheduler::new(Settings {
+            chronon,
+            strategy: Strategy::Learned,
+            budget,
+            initial_price: None,
+        });
         let host = HostIdx(0);
-        watch.apply(at(0), Input::Host { host, terms: HostTerms { at_one_time: 9, budget: None } });
-        let terms = Terms {
+        scheduler.apply(at(0), Input::Host { host, terms: HostTerms { at_one_time: 9, budget: None } });
+        let terms = SourceTerms {
             host,
             value: ValueModel::new(Life::Overwrite, Urgency::Uniform),
             cost: 1.0,
@@ -209,27 +212,39 @@ mod tests {
         };
         let model = Model::new(Prior { rate: 0.01, strength: 100.0 });
         for source in (0..3).map(SourceIdx) {
-            let joined =
-                Input::Joined { source, terms, model: model.clone(), last_look: None, not_before: None };
-            watch.apply(at(0), joined);
+            let joined = Input::SourceAdded {
+                resource: ResourceIdx(source.0),
+                source,
+                terms,
+                model: model.clone(),
+                last_probe: None,
+                not_before: None,
+            };
+            scheduler.apply(at(0), joined);
         }
         let mut n_chosen = 0;
         for second in 1..=4 {
             let mut chosen = Vec::new();
-            watch.choose(at(second), 1, &mut chosen);
+            scheduler.choose(at(second), 1, &mut chosen);
             for choice in chosen {
                 n_chosen += 1;
-                let source = choice.source;
+                let resource = choice.resource;
                 let ended = if n_chosen == 1 {
-                    Input::Returned { source }
+                    Input::ProbeReturned { resource }
                 } else {
-                    Input::Looked { source, seen: Seen::Unchanged }
+                    Input::Probed { resource, shown: Shown::All(Evidence::Unchanged) }
                 };
-                watch.apply(at(second), ended);
+                scheduler.apply(at(second), ended);
             }
         }
         assert!(n_chosen > 1);
-        let replayed = replay_of(watch.entries().iter().cloned().map(Ok)).unwrap();
+        let replayed = replay_of(scheduler.entries().iter().cloned().map(Ok)).unwrap();
         assert_eq!((replayed.runs, replayed.probes, replayed.same), (1, n_chosen - 1, true));
+        // Nor is one of an earlier run whose beginning is no longer kept.
+        let rest_of_another = scheduler.entries()[1..].iter();
+        let entries = rest_of_another.chain(scheduler.entries()).cloned().map(Ok);
+        let replayed = replay_of(entries).unwrap();
+        assert_eq!((replayed.runs, replayed.probes, replayed.same), (1, n_chosen - 1, true));
+        assert!(replayed.passed_over > 0);
     }
 }

@@ -111,7 +111,7 @@ pub(super) fn read(
     let extractor = Extractor::new(&recipe, &noise, Limits::default())
         .map_err(|error| Failure::input(format!("source {}: {error}", source.id)))?;
     let content_type = Some(version.media_type.as_str()).filter(|media_type| !media_type.is_empty());
-    Ok(extractor.extract(&Input { body: content, content_type, url: Some(&source.url) }))
+    Ok(extractor.extract(&Input { body: content, content_type, url: Some(&source.url), last_charset: None }))
 }
 
 /// All items one below the other.

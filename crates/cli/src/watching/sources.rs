@@ -10,6 +10,7 @@ use crate::failure::Failure;
 use crate::moments;
 use crate::output::{print_json, print_table_left};
 use crate::terminal::one_line;
+use dunlin_engine::clock;
 
 /// Up to this many sources, the table also shows when each was last and will next be probed.
 const MOST_EXPLAINED: usize = 500;
@@ -20,7 +21,7 @@ pub(crate) struct Sources {
     #[arg(long)]
     tag: Option<String>,
     /// Only those in this state
-    #[arg(long, value_parser = ["new", "well", "failing", "refused", "paused"])]
+    #[arg(long, value_parser = ["new", "well", "attention", "failing", "refused", "paused"])]
     state: Option<String>,
     #[command(flatten)]
     reach: ReachArgs,
@@ -71,7 +72,11 @@ impl Sources {
     /// What to say when there is nothing to list.
     fn none(&self) -> String {
         let of_tag = self.tag.as_deref().map(|tag| one_line(tag, 50));
-        match (&self.state, of_tag) {
+        let state = self.state.as_deref().map(|state| match state {
+            "attention" => "in need of attention",
+            state => state,
+        });
+        match (state, of_tag) {
             (None, None) => {
                 "no sources (add one with `dunlin add URL`, or many with `dunlin import FILE`)".to_owned()
             }
@@ -96,9 +101,9 @@ fn row(source: &SourceRecord) -> Vec<String> {
 /// The last probe, the next one and how often it is expected to change; dashes where that is not known.
 fn probes(backend: &dyn Backend, source: &SourceRecord) -> [String; 3] {
     let Ok(explained) = backend.explain(source.id) else { return ["-", "-", "-"].map(str::to_owned) };
-    let now = moments::now();
+    let now = clock::now();
     let when = |name: &str| {
-        let time = explained[name].as_str().and_then(moments::parse);
+        let time = explained[name].as_str().and_then(clock::parse_rfc3339);
         time.map_or_else(|| "-".to_owned(), |time| moments::relative(time, now))
     };
     let curve = explained["forecast"]["curve"].as_array();
@@ -107,10 +112,10 @@ fn probes(backend: &dyn Backend, source: &SourceRecord) -> [String; 3] {
     let next = match explained["standing"].as_str() {
         Some("under_way") => "now".to_owned(),
         Some("paused" | "unusable") => "-".to_owned(),
-        _ => when("next_look"),
+        _ => when("next_probe"),
     };
     // Of a source that is not watched nothing is expected, not even nothing.
-    let is_watched = next != "-" && explained["last_look"] != Value::Null;
+    let is_watched = next != "-" && explained["last_probe"] != Value::Null;
     let expected = expected.filter(|_| is_watched).map(|changes| format!("{:.1}", changes.max(0.0)));
-    [when("last_look"), next, expected.unwrap_or_else(|| "-".to_owned())]
+    [when("last_probe"), next, expected.unwrap_or_else(|| "-".to_owned())]
 }

@@ -2,12 +2,14 @@
 
 use clap::Args;
 
+use super::difference::below;
+use crate::backend::ReachArgs;
 use crate::backend::records::ChangeRecord;
-use crate::backend::{Access, ReachArgs, find_source};
 use crate::failure::Failure;
 use crate::moments;
 use crate::output::{json_line, print_line};
 use crate::terminal::{Paint, Tone, harmless, one_line};
+use dunlin_engine::clock;
 
 #[derive(Debug, Args)]
 pub(crate) struct Tail {
@@ -20,6 +22,9 @@ pub(crate) struct Tail {
     /// Stop after this many changes
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
+    /// Show the words that are different below each change
+    #[arg(long, conflicts_with = "json")]
+    diff: bool,
     #[command(flatten)]
     reach: ReachArgs,
     /// Print one JSON object per line
@@ -29,8 +34,7 @@ pub(crate) struct Tail {
 
 impl Tail {
     pub(crate) fn run(&self) -> Result<(), Failure> {
-        let backend = self.reach.open(Access::Read)?;
-        let source = self.source.as_deref().map(|source| find_source(&*backend, source)).transpose()?;
+        let (backend, source) = super::open(&self.reach, self.source.as_deref())?;
         backend.liveness().mention();
         let paint = Paint::stdout();
         let mut n_changes = 0;
@@ -39,11 +43,14 @@ impl Tail {
                 print_line(&json_line(change)?)?;
             } else {
                 print_line(&line(change, paint))?;
+                if let Some(difference) = below(change, paint).filter(|_| self.diff) {
+                    print_line(&difference)?;
+                }
             }
             n_changes += 1;
             if self.count.is_some_and(|count| n_changes >= count) { Err(Failure::Enough) } else { Ok(()) }
         };
-        match backend.follow(self.after, source.map(|source| source.id), &mut sink) {
+        match backend.follow(self.after, source, &mut sink) {
             Err(Failure::Enough) => Ok(()),
             ended => ended,
         }
@@ -52,8 +59,8 @@ impl Tail {
 
 /// A change as one line for people.
 pub(crate) fn line(change: &ChangeRecord, paint: Paint) -> String {
-    let clock =
-        moments::parse(&change.detected_at).map_or_else(|| change.detected_at.clone(), moments::time_of_day);
+    let clock = clock::parse_rfc3339(&change.detected_at)
+        .map_or_else(|| change.detected_at.clone(), moments::time_of_day);
     let mark = match change.kind.as_str() {
         "added" => paint.paint(Tone::Good, "+"),
         "removed" => paint.paint(Tone::Bad, "−"),

@@ -8,6 +8,7 @@ use crate::backend::{Access, ReachArgs};
 use crate::failure::Failure;
 use crate::moments;
 use crate::output::{print_json, print_line, print_table_left};
+use dunlin_engine::clock;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Token {
@@ -58,9 +59,9 @@ impl Token {
                 if *json {
                     return print_json(&Report { tokens });
                 }
-                let now = moments::now();
+                let now = clock::now();
                 let row = |token: TokenRecord| {
-                    let made = moments::parse(&token.created_at);
+                    let made = clock::parse_rfc3339(&token.created_at);
                     vec![token.name, made.map_or(token.created_at, |made| moments::relative(made, now))]
                 };
                 print_table_left(&["name", "made"], tokens.into_iter().map(row).collect())

@@ -10,14 +10,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use dunlin_core::Time;
 use dunlin_testbed::{FAULTS, Kind, Plan, Repeat, SourceFault, Speed};
 use serde_json::Value;
 use tokio_rustls::TlsAcceptor;
 
-use crate::kept::Kept;
 use crate::run::Desk;
 use crate::service::Service;
+use crate::stored_data::StoredData;
 use crate::web::{Web, regular_trace, watching};
 
 /// Short limits, so that what is too slow is found out soon; a back-off that is short too, so that a loop would show.
@@ -32,6 +31,8 @@ const FIRST_BACKOFF: f64 = 1.0;
 enum Fate {
     /// It is watched as others are, though there may be something to say about it.
     Well,
+    /// It is watched as others are, but is not what it should be; the reason contains this.
+    Attention(&'static str),
     /// It is tried again, less and less often; the reason contains this.
     Failing(&'static str),
     /// It is left alone until someone acts.
@@ -73,7 +74,7 @@ const DAYS: &[(&str, Fate)] = &[
     ("huge:20", Fate::Failing("body of more than")),
     ("deep-nesting", Fate::Well),
     ("bad-charset", Fate::Well),
-    ("empty", Fate::Well),
+    ("empty", Fate::Attention("the document is empty")),
 ];
 
 /// Requests of a fetch that follows redirects to their end.
@@ -145,6 +146,7 @@ fn every_bad_day_has_a_state_with_a_reason_and_no_hot_loop() {
         let n_hops = if fault.starts_with("redirect") { MOST_HOPS } else { 1 };
         match *fate {
             Fate::Well => assert_eq!(source["state"]["health"], "well", "{fault}: {source}"),
+            Fate::Attention(reason) => shows(source, &explained, "attention", reason),
             Fate::Failing(reason) => {
                 shows(source, &explained, "failing", reason);
                 assert!(n_requests <= most * n_hops, "{fault}: {n_requests} requests in {passed} s");
@@ -158,8 +160,8 @@ fn every_bad_day_has_a_state_with_a_reason_and_no_hot_loop() {
                 assert_eq!(n_requests, 1, "{fault}: it asked to be left alone");
                 assert!(explained.contains("the server asked to wait"), "{fault}: {explained}");
                 let hold = &service.get(&format!("/api/v1/sources/{}/explain", source["id"]))["hold"];
-                let until: jiff::Timestamp = hold["until"].as_str().unwrap().parse().unwrap();
-                let left = Time::from_micros(until.as_microsecond()).since(web.now()).as_secs_f64();
+                let until = dunlin_engine::clock::parse_rfc3339(hold["until"].as_str().unwrap()).unwrap();
+                let left = until.since(web.now()).as_secs_f64();
                 assert!(left <= 121.0 && left >= 118.0 - passed, "{fault}: {left} s left after {passed} s");
             }
         }
@@ -248,8 +250,8 @@ fn a_full_disk_stops_probes_but_not_the_service_and_loses_nothing() {
     let more: Vec<_> = service.stream(last).take(20).collect();
     assert_eq!(more.first().unwrap().cursor, last + 1);
     assert_eq!(service.interrupt().0, Some(0));
-    let kept = Kept::read(&data);
-    for (event, change) in reported.iter().chain(&more).zip(&kept.changes) {
+    let stored = StoredData::read(&data);
+    for (event, change) in reported.iter().chain(&more).zip(&stored.changes) {
         assert_eq!(
             (event.cursor, &event.change["summary"]),
             (change.cursor.0, &Value::from(change.found.summary.as_str()))

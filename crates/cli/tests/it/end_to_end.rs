@@ -10,10 +10,10 @@ use dunlin_core::Time;
 use dunlin_lab::files::TraceFile;
 use dunlin_testbed::{Kind, Logged, Plan, Site, Speed};
 
-use crate::kept::Kept;
 use crate::manners::{gap_is_kept, most_within};
 use crate::run::Desk;
 use crate::service::{Event, Service};
+use crate::stored_data::StoredData;
 use crate::web::{Web, regular_trace, watching};
 
 const SPEED: f64 = 1_800.0;
@@ -70,12 +70,12 @@ pub(crate) fn learning_pays(trace: TraceFile) {
             let (status, messages) = service.interrupt();
             assert_eq!(status, Some(0), "{messages}");
             let log = web.requests(&address("", strategy)["/pages/".len()..]);
-            let kept = Kept::read(&data);
-            announced_changes_are_kept(&reported, &kept);
-            budget_is_kept(&log, &kept, budget);
+            let stored = StoredData::read(&data);
+            announced_changes_are_stored(&reported, &stored);
+            budget_is_kept(&log, &stored, budget);
             gap_is_kept(&log, GAP);
             replays(&desk, &data, &log);
-            scored(&site, &kept, &log, (from, until), strategy)
+            scored(&site, &stored, &log, (from, until), strategy)
         })
         .collect();
     // An hour passes in two seconds here, so only rates can be learned, from nothing, and all of the time counts: it is a
@@ -113,10 +113,15 @@ fn settings(strategy: &str, budget: f64) -> String {
 }
 
 /// Everything that the stream has sent is in the store, under the same cursor.
-fn announced_changes_are_kept(reported: &[Event], kept: &Kept) {
+fn announced_changes_are_stored(reported: &[Event], stored: &StoredData) {
     assert!(!reported.is_empty());
-    assert!(reported.len() <= kept.changes.len(), "{} told, {} kept", reported.len(), kept.changes.len());
-    for (event, change) in reported.iter().zip(&kept.changes) {
+    assert!(
+        reported.len() <= stored.changes.len(),
+        "{} reported, {} stored",
+        reported.len(),
+        stored.changes.len()
+    );
+    for (event, change) in reported.iter().zip(&stored.changes) {
         let version = change.version.map(|version| version.0);
         assert_eq!(event.cursor, change.cursor.0);
         assert_eq!(event.change["source"], change.source.0);
@@ -126,10 +131,10 @@ fn announced_changes_are_kept(reported: &[Event], kept: &Kept) {
 }
 
 /// In every window, whether counted at the decisions, which is exact, or at the web site.
-fn budget_is_kept(log: &[Logged], kept: &Kept, budget: f64) {
+fn budget_is_kept(log: &[Logged], stored: &StoredData, budget: f64) {
     // What one step of time grants, and one probe more, for what is left of a probe from the step before.
     let burst = budget * STEP.as_secs_f64() + 1.0;
-    let mut decided: Vec<i64> = kept.decided.iter().map(|time| time.micros()).collect();
+    let mut decided: Vec<i64> = stored.decided.iter().map(|time| time.micros()).collect();
     // What is decided while robots.txt is being read waits for it, and is noted when it goes. At the web site it counts.
     let first = decided.iter().copied().min().unwrap();
     decided.retain(|at| *at > first + 1_000_000);
@@ -148,7 +153,7 @@ fn budget_is_kept(log: &[Logged], kept: &Kept, budget: f64) {
 /// All decisions can be taken again, and are those that the web site saw.
 fn replays(desk: &Desk, data: &std::path::Path, log: &[Logged]) {
     let replayed = desk.json(&format!("replay --json --data {}", data.display()));
-    let n_probes = replayed["looks"].as_u64().unwrap();
+    let n_probes = replayed["probes"].as_u64().unwrap();
     assert_eq!(replayed["same"], true);
     // A probe that was chosen may have been given up at the end, before it reached the site.
     let n_requests = log.len() as u64;
@@ -159,15 +164,15 @@ fn replays(desk: &Desk, data: &std::path::Path, log: &[Logged]) {
 }
 
 /// The share of what happened between two instants that was captured.
-fn scored(site: &Site, kept: &Kept, log: &[Logged], span: (Time, Time), strategy: &str) -> f64 {
+fn scored(site: &Site, stored: &StoredData, log: &[Logged], span: (Time, Time), strategy: &str) -> f64 {
     let mut happened = BTreeMap::new();
     for id in site.sources() {
         let changes = site.changes(site.source(id).unwrap(), Some(span.0), span.1);
         happened.extend(changes.map(|change| ((id.as_str(), change.version), change.at)));
     }
     let (mut captured, mut late) = (BTreeSet::new(), Duration::ZERO);
-    for capture in &kept.captures {
-        let key = (id_of(&kept.urls[&capture.source]), capture.number);
+    for capture in &stored.captures {
+        let key = (id_of(&stored.urls[&capture.source]), capture.number);
         if let Some(at) = happened.get(&key) {
             captured.insert(key);
             late += capture.version.at.since(*at);
@@ -178,7 +183,7 @@ fn scored(site: &Site, kept: &Kept, log: &[Logged], span: (Time, Time), strategy
     for key in shown.filter(|key| happened.contains_key(key)) {
         assert!(
             captured.contains(&key),
-            "{strategy} has seen version {} of {} and not kept it",
+            "{strategy} has seen version {} of {} and not stored it",
             key.1,
             key.0
         );

@@ -8,10 +8,10 @@ use dunlin_testbed::{Kind, Plan, Repeat, Speed};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::kept::Kept;
 use crate::manners::gap_is_kept;
 use crate::run::Desk;
 use crate::service::{Event, Service};
+use crate::stored_data::StoredData;
 use crate::web::{Web, regular_trace, watching};
 
 const KILLS: usize = 50;
@@ -76,10 +76,10 @@ fn nothing_announced_is_lost_or_doubled_and_politeness_is_remembered() {
     for (event, cursor) in reported.iter().zip(1..) {
         assert_eq!(event.cursor, cursor, "the stream went on where it was left");
     }
-    let kept = Kept::read(&data);
+    let stored = StoredData::read(&data);
     let numbers_kept: BTreeMap<_, u64> =
-        kept.captures.iter().map(|capture| (capture.version.id, capture.number)).collect();
-    for (event, change) in reported.iter().zip(&kept.changes) {
+        stored.captures.iter().map(|capture| (capture.version.id, capture.number)).collect();
+    for (event, change) in reported.iter().zip(&stored.changes) {
         assert_eq!(event.cursor, change.cursor.0);
         assert_eq!(event.change["source"], change.source.0);
         assert_eq!(event.change["version"].as_i64(), change.version.map(|version| version.0));
@@ -91,5 +91,10 @@ fn nothing_announced_is_lost_or_doubled_and_politeness_is_remembered() {
             change.found.summary
         );
     }
-    assert!(reported.len() <= kept.changes.len(), "{} told, {} kept", reported.len(), kept.changes.len());
+    assert!(
+        reported.len() <= stored.changes.len(),
+        "{} reported, {} stored",
+        reported.len(),
+        stored.changes.len()
+    );
 }

@@ -13,7 +13,6 @@ mod generate; // made-up inputs and what can be done with them
 mod harmless; // control characters from sites
 mod hostile; // pages made to keep their reader busy, beside one that is well
 mod impostor; // someone else on the port of a killed service
-mod kept; // what a service leaves behind, and the laws for it
 mod killed; // kill -9, fifty times: nothing lost, nothing doubled
 mod manners; // what the web's log says of a client
 mod nonsense; // bad input to the commands of the service
@@ -29,6 +28,8 @@ mod serve; // the service, from start to end
 mod service; // a service on a data directory: its API, its stream, its end
 mod simulate; // policies on needs and traces
 mod ssrf; // addresses that must not be reached, by hand and by redirect
+mod stored_data; // what a service leaves behind, and the laws for it
+mod trying; // one look at an address: warnings, suggestions, exit codes
 #[cfg(unix)]
 mod unwritable; // a full or read-only data directory
 mod watching; // sources and changes, with and without a service

@@ -2,8 +2,9 @@
 
 use dunlin_core::Time;
 use dunlin_store::{
-    Capture, NewChange, NewSource, Outcome, ProbeId, Retention, SourceEdit, SqliteStore, Store,
+    Capture, NewChange, NewSource, NewVersion, Outcome, ProbeId, Retention, SourceEdit, SqliteStore, Store,
 };
+use serde_json::json;
 
 use crate::run::Desk;
 use crate::running::Running;
@@ -114,4 +115,23 @@ fn commands_read_page_after_page() {
     assert!(reached.stdout.contains("is well and answers on 127.0.0.1:"), "{}", reached.stdout);
     running.signal("INT");
     assert_eq!(running.end().0, Some(0));
+}
+
+#[test]
+fn a_version_is_compared_with_the_one_before_it_however_many_came_since() {
+    let desk = Desk::new();
+    let store = SqliteStore::open(&desk.path("data")).unwrap();
+    let at = Time::from_seconds(1_700_000_000);
+    let source = store.add_source(NewSource::page("https://a.example/", at)).unwrap();
+    for n in 1..=40 {
+        let mut capture = Capture::bare(source, ProbeId(n), at, Outcome::Changed);
+        let content = format!("<p>Number {n}</p>").into_bytes();
+        capture.version = Some(NewVersion { content, media_type: "text/html".to_owned() });
+        store.record_capture(capture).unwrap();
+    }
+    drop(store);
+    for (version, against) in [(40, Some(39)), (39, Some(38)), (20, Some(19)), (2, Some(1)), (1, None)] {
+        let report = desk.json(&format!("diff v{version} --data data --json"));
+        assert_eq!((&report["version"], &report["against"]), (&json!(version), &json!(against)));
+    }
 }

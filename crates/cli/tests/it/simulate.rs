@@ -137,6 +137,19 @@ fn a_policy_that_learns_is_scored_after_its_warm_up() {
     assert_eq!((&live["policy"], &live["ran"]), (&"live".into(), &wic["ran"]));
     assert_eq!(live["ran"], "the service's scheduler, strategy learned");
     assert_eq!((&live["captured"], &live["probes"]), (&wic["captured"], &wic["probes"]));
+    // The table has no room for what ran, so a note says it; `all` runs each once.
+    let table = desk.run(&format!("{args} --policy wic"));
+    assert!(
+        table.stderr.contains("wic ran as the service's scheduler, strategy learned"),
+        "{}",
+        table.stderr
+    );
+    let all = desk.json(&format!("{args} --policy all --json"));
+    let ran: Vec<_> = all["runs"].as_array().unwrap().iter().map(|run| run["ran"].clone()).collect();
+    assert_eq!(
+        ran,
+        ["round-robin", "cam", "learned"].map(|name| format!("the service's scheduler, strategy {name}"))
+    );
     let exact =
         desk.run("simulate trace --trace in.csv --chronon 10m --budget 1 --policy live --knowledge exact");
     assert!(exact.code == 2 && exact.stderr.contains("try --knowledge learned"), "{}", exact.stderr);

@@ -46,6 +46,11 @@ fn a_service_and_its_data_directory_say_the_same() {
     let five = desk.json("changes --data data --json --limit 5");
     let (first, five) = (first_of(&five, "changes"), five["changes"].as_array().unwrap());
     let other = five.iter().find(|change| change["source"] != first["source"]).unwrap();
+    let pieces = first["detail"]["pieces"].as_array().unwrap();
+    let inserted = pieces.iter().find(|piece| piece["op"] == "insert").unwrap()["text"].as_str().unwrap();
+    let shown = desk.run("changes --data data --diff --limit 1").stdout;
+    assert!(shown.contains(&format!("{{+{}", inserted.lines().next().unwrap())), "{shown}");
+
     let refused =
         desk.run(&format!("diff v{} --against v{} --data data", first["version"], other["version"]));
     assert_eq!(refused.code, 2);
@@ -245,6 +250,17 @@ fn the_kind_that_is_given_goes_before_the_kind_in_a_list() {
         let found: Vec<_> = sources.as_array().unwrap().iter().map(|source| source["kind"].clone()).collect();
         assert_eq!(found, kinds, "{flag}");
     }
+}
+
+#[test]
+fn tags_that_are_given_and_those_of_a_list_all_count_once() {
+    let list = "<opml><body><outline text='News'><outline xmlUrl='https://a.example/' category='News,deep'/></outline>\
+                <outline url='https://b.example/'/></body></opml>";
+    let desk = Desk::new().with("list.opml", list);
+    assert_eq!(desk.run("import list.opml --tag later --data data").code, 0);
+    let sources = desk.json("sources --data data --json")["sources"].clone();
+    assert_eq!(sources[0]["tags"], serde_json::json!(["later", "News", "deep"]));
+    assert_eq!(sources[1]["tags"], serde_json::json!(["later"]));
 }
 
 #[test]

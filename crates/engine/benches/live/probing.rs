@@ -36,7 +36,7 @@ pub(crate) fn pace(directory: &Path, n_sources: usize) -> figures::Pace {
 
 /// Probes that are done: what came of them is stored.
 fn n_stored(handle: &Handle) -> u64 {
-    handle.figures().captures
+    handle.stats().captures
 }
 
 /// Waits until it is so; not for ever.

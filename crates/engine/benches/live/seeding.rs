@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dunlin_core::Time;
-use dunlin_engine::memory::{Learned, ProbeNote, learned_note, probe_note, spec_of};
+use dunlin_engine::memory::{FetchState, Learned, ProbeNote, learned_note, probe_note, spec_of};
 use dunlin_net::Validators;
 use dunlin_sched::model::{Model, Prior};
 use dunlin_store::{
@@ -44,17 +44,14 @@ pub(crate) fn fill(directory: &Path, web: &Web, recipe: &str) {
 fn first_probe(web: &Web, number: usize, id: SourceId, source: &NewSource, at: Time) -> Capture {
     let content = origin::first_page(&web.path(number));
     let etag = web.is_known(number).then(|| origin::ETAG.to_owned());
-    let note = ProbeNote {
-        spec: spec_of(source),
-        validators: Validators { etag, last_modified: None },
-        hash: Some(ContentHash::of(&content).0),
-        last_probe: Some(at),
-        ..ProbeNote::default()
-    };
+    let hash = Some(ContentHash::of(&content).0);
+    let fetch_state = FetchState { validators: Validators { etag, last_modified: None }, hash };
+    let note = ProbeNote { spec: spec_of(source), hash, last_probe: Some(at), ..ProbeNote::default() };
     let learned = Learned { last_probe: Some(at), model: Model::new(Prior::default()) };
     let mut capture = Capture::bare(id, ProbeId(0), at, Outcome::Changed);
     capture.version = Some(NewVersion { content, media_type: "text/html".to_owned() });
     capture.notes = [probe_note(&note), learned_note(&learned)].into_iter().flatten().collect();
+    capture.resource_state = fetch_state.to_bytes();
     capture.state = Some(SourceState { health: Health::Well, reason: String::new(), since: at });
     capture
 }

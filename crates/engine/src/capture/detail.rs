@@ -1,14 +1,12 @@
-//! A change as it is reported: one line, and the words that differ. Bounded for any page.
+//! The words that differ in a change, as they are stored and shown. Bounded for any page. The one line that says it is
+//! [`dunlin_extract::summary`].
 
 use dunlin_core::Time;
-use dunlin_extract::diff::Piece;
-use dunlin_extract::{Change, Item};
+use dunlin_extract::diff::{Piece, words};
+use dunlin_extract::flicker::Changed;
+use dunlin_extract::{Change, Work};
 use serde::{Deserialize, Serialize};
 
-/// The most characters of a summary.
-const LONGEST_SUMMARY: usize = 200;
-/// The most characters of a title, of what was there and of what is there in a summary that has all three.
-const LONGEST_PART: usize = 60;
 /// The most bytes of changed text in one detail.
 const MAX_TEXT: usize = 32 << 10;
 /// Bytes of unchanged text that are kept on either side of a difference.
@@ -20,6 +18,8 @@ const CONTEXT: usize = 160;
 pub struct ChangeDetail {
     /// The title of the item, as it is now or last was.
     pub title: String,
+    /// What stands above the part that changed, on its page; may be empty.
+    pub heading: String,
     /// What the title was before, if it is another one.
     pub old_title: Option<String>,
     /// Where it points to.
@@ -47,27 +47,34 @@ pub enum DetailPiece {
 }
 
 impl ChangeDetail {
-    /// The detail of a change whose words differ like this.
-    pub fn of(change: &Change<'_>, pieces: &[Piece<'_>]) -> Self {
-        let item = change.item();
-        let old_title = match change {
+    /// The detail of the changes of one item, at least one: the words that differ, as far as the work goes.
+    pub fn of(parts: &[&Changed<'_>], work: &Work) -> Self {
+        let changed = parts[0];
+        let item = changed.item();
+        let old_title = match changed.change {
             Change::Edited { old, new } if old.title != new.title => Some(old.title.clone()),
             _ => None,
         };
         let mut detail = Self {
             title: item.title.clone(),
+            heading: changed.heading.to_owned(),
             old_title,
             link: item.link.clone(),
             published: item.published.map(Time::micros),
             ..Self::default()
         };
         let mut room = MAX_TEXT;
-        for piece in pieces {
-            if room == 0 {
-                detail.is_cut = true;
-                break;
+        for (index, part) in parts.iter().enumerate() {
+            if index > 0 {
+                detail.pieces.push(DetailPiece::Gap);
             }
-            detail.push(*piece, &mut room);
+            for piece in words(&part.old, &part.new, work) {
+                if room == 0 {
+                    detail.is_cut = true;
+                    return detail;
+                }
+                detail.push(piece, &mut room);
+            }
         }
         detail
     }
@@ -104,73 +111,6 @@ impl ChangeDetail {
     }
 }
 
-/// A change whose words differ like this, in one line of at most 200 characters.
-pub(super) fn summary(change: &Change<'_>, pieces: &[Piece<'_>]) -> String {
-    match change {
-        Change::Added(item) | Change::Removed(item) => one_line(&name_of(item)),
-        Change::Edited { old, new } if old.title != new.title && !old.title.is_empty() => {
-            one_line(&format!("{} → {}", old.title, name_of(new)))
-        }
-        Change::Edited { new, .. } => {
-            let (removed, inserted) = largest_difference(pieces);
-            let title = shortened(&new.title, LONGEST_PART);
-            let title = if title.is_empty() { title } else { format!("{title}: ") };
-            one_line(&match (&*removed, &*inserted) {
-                ("", "") => name_of(new),
-                ("", inserted) => format!("{title}+ {inserted}"),
-                (removed, "") => format!("{title}− {removed}"),
-                (removed, inserted) => {
-                    let part = |text| shortened(text, LONGEST_PART);
-                    format!("{title}{} → {}", part(removed), part(inserted))
-                }
-            })
-        }
-    }
-}
-
-/// What was removed, and what was inserted in its place, where the two are longest together. Differences with little but
-/// spaces between them are one.
-fn largest_difference(pieces: &[Piece<'_>]) -> (String, String) {
-    let parts_two = |piece: &Piece<'_>| matches!(piece, Piece::Equal(text) if !text.trim().is_empty());
-    let text_of = |pieces: &[Piece<'_>], is_other: fn(&Piece<'_>) -> bool| {
-        let text: String = pieces.iter().filter(|piece| !is_other(piece)).map(|piece| piece.text()).collect();
-        text.split_whitespace().collect::<Vec<_>>().join(" ")
-    };
-    let differences = pieces.split(parts_two).map(|pieces| {
-        let removed = text_of(pieces, |piece| matches!(piece, Piece::Insert(_)));
-        let inserted = text_of(pieces, |piece| matches!(piece, Piece::Delete(_)));
-        (removed, inserted)
-    });
-    let mut largest = (String::new(), String::new());
-    for (removed, inserted) in differences {
-        // The first of equals: it is the one that is read first.
-        if removed.len() + inserted.len() > largest.0.len() + largest.1.len() {
-            largest = (removed, inserted);
-        }
-    }
-    largest
-}
-
-/// The text in at most this many characters, cut between words if that leaves half of it.
-fn shortened(text: &str, n_characters: usize) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let Some((end, _)) = line.char_indices().nth(n_characters) else { return line };
-    let last = line.char_indices().nth(n_characters.saturating_sub(1)).map_or(end, |(at, _)| at);
-    let kept = &line[..last];
-    let at_word = kept.rfind(' ').filter(|at| *at > last / 2).map_or(kept, |at| &kept[..at]);
-    format!("{}…", at_word.trim_end())
-}
-
-fn name_of(item: &Item) -> String {
-    let first_line = || item.text.lines().next().unwrap_or_default();
-    let name = if item.title.is_empty() { first_line() } else { &item.title };
-    if name.is_empty() { item.id.to_string() } else { name.to_owned() }
-}
-
-fn one_line(text: &str) -> String {
-    shortened(text, LONGEST_SUMMARY)
-}
-
 /// The beginning of a text, cut between characters.
 fn up_to(text: &str, bytes: usize) -> &str {
     &text[..text.floor_char_boundary(bytes)]
@@ -179,36 +119,4 @@ fn up_to(text: &str, bytes: usize) -> &str {
 /// The end of a text, cut between characters.
 fn last(text: &str, bytes: usize) -> &str {
     &text[text.ceil_char_boundary(text.len().saturating_sub(bytes))..]
-}
-
-#[cfg(test)]
-mod tests {
-    use dunlin_extract::Work;
-    use dunlin_extract::diff::words;
-
-    use super::*;
-
-    #[test]
-    fn the_largest_difference_is_reported() {
-        let told = |old, new| largest_difference(&words(old, new, &Work::default()));
-        let both = |old: &str, new: &str| (old.to_owned(), new.to_owned());
-        assert_eq!(
-            told("22 users online. The price is 10 euros.", "23 users online. The price is now 12.50 euros."),
-            both("10", "now 12.50")
-        );
-        assert_eq!(told("one two three", "one 2 3 three"), both("two", "2 3"));
-        assert_eq!(told("red here old", "tan here new"), both("red", "tan"), "the first of equals");
-        assert_eq!(told("same", "same"), both("", ""));
-    }
-
-    #[test]
-    fn long_texts_are_cut_between_words_and_show_it() {
-        assert_eq!(shortened("a short one", 60), "a short one");
-        assert_eq!(
-            shortened("News from all over the world | Main page", 33),
-            "News from all over the world |…"
-        );
-        assert_eq!(shortened("Donaudampfschifffahrt", 5), "Dona…");
-        assert_eq!(shortened("東京都千代田区", 4), "東京都…");
-    }
 }

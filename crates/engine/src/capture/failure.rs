@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use dunlin_core::{Fault, Time};
-use dunlin_net::{Fetched, politeness};
+use dunlin_net::Fetched;
 use dunlin_store::{Capture, Health, Outcome};
 
-use super::{PreparedProbe, ProbeOutcome, ProbeResult};
+use super::{PreparedSource, ProbeOutcome, SourceResult};
+use crate::recipe::Target;
 
 /// Why a probe gave nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,27 +53,26 @@ impl Failure {
     }
 }
 
-pub(super) fn of_error(
-    prepared: &PreparedProbe,
-    error: &dunlin_net::Error,
-    politeness_outcome: politeness::Outcome,
-    at: Time,
-) -> ProbeResult {
+pub(super) fn of_error(prepared: &PreparedSource, error: &dunlin_net::Error, at: Time) -> SourceResult {
     let mut failure = Failure::new(error.fault(), error.to_string());
     if matches!(error, dunlin_net::Error::Refused { .. }) {
         // Also for a redirect target: it will not be fetched, however often the site redirects to it.
         failure.refusal = Refusal::Lasting;
     }
-    failed(prepared, failure, politeness_outcome, at)
+    failed(prepared, failure, at)
 }
 
 pub(super) fn of_status(
-    prepared: &PreparedProbe,
+    prepared: &PreparedSource,
     fetched: &Fetched,
     fault: Fault,
-    politeness_outcome: politeness::Outcome,
     at: Time,
-) -> ProbeResult {
+) -> SourceResult {
+    failed(prepared, Failure::new(fault, status_in_words(fetched)), at)
+}
+
+/// What an answer without content means.
+pub(crate) fn status_in_words(fetched: &Fetched) -> String {
     let what = match fetched.status.as_u16() {
         401 | 403 => "the server refuses access",
         404 => "the page is not there",
@@ -82,50 +82,31 @@ pub(super) fn of_status(
         300..=399 => "the server redirects to nowhere",
         _ => "the server answers with an error",
     };
-    let mut result =
-        failed(prepared, Failure::new(fault, format!("{what} ({})", fetched.status)), politeness_outcome, at);
-    result.n_bytes = fetched.sent_bytes;
-    result.redirect_chain = super::redirect_chain(fetched);
-    result
+    format!("{what} ({})", fetched.status)
 }
 
 /// The page is too much for its recipe, or the recipe for its page. The host has done nothing wrong; the user can help,
 /// and until then it is read less and less often.
-pub(super) fn of_reading(
-    prepared: &PreparedProbe,
-    answer: &Result<Fetched, dunlin_net::Error>,
-    within: Duration,
-    at: Time,
-) -> ProbeResult {
-    let how = prepared.target.recipe.describe();
-    let reason = format!(
-        "reading it {how} took longer than {within:?} (try a simpler selector, path or pattern, or watch less of it; \
-         limits.reading allows more time)"
-    );
-    let politeness_outcome = politeness::Outcome::of(answer);
-    let mut result = failed(prepared, Failure::new(Fault::User, reason), politeness_outcome, at);
-    if let Ok(fetched) = answer {
-        result.n_bytes = fetched.sent_bytes;
-        result.redirect_chain = super::redirect_chain(fetched);
-    }
-    result
+pub(super) fn of_reading(prepared: &PreparedSource, within: Duration, at: Time) -> SourceResult {
+    failed(prepared, Failure::new(Fault::User, reading_took_too_long(&prepared.target, within)), at)
 }
 
-pub(super) fn failed(
-    prepared: &PreparedProbe,
-    failure: Failure,
-    politeness_outcome: politeness::Outcome,
-    at: Time,
-) -> ProbeResult {
+pub(crate) fn reading_took_too_long(target: &Target, within: Duration) -> String {
+    let how = target.recipe.describe();
+    format!(
+        "reading it {how} took longer than {within:?} (try a simpler selector, path or pattern, or watch less of it; \
+         limits.reading allows more time)"
+    )
+}
+
+pub(super) fn failed(prepared: &PreparedSource, failure: Failure, at: Time) -> SourceResult {
     let outcome = Outcome::Failed { fault: failure.fault, reason: failure.reason.clone() };
-    ProbeResult {
+    SourceResult {
         capture: Capture::bare(prepared.source, prepared.probe, at, outcome),
-        politeness_outcome,
         health: failure.health(),
         note: prepared.note.clone(),
+        suppressed: Vec::new(),
         is_noted: false,
         outcome: ProbeOutcome::Failed(failure),
-        n_bytes: 0,
-        redirect_chain: Vec::new(),
     }
 }

@@ -9,16 +9,19 @@ use std::time::Duration;
 use dunlin_core::Time;
 use dunlin_extract::detect::compare;
 use dunlin_extract::document::Format;
-use dunlin_extract::flicker::BurstState;
+use dunlin_extract::flicker::{self, BurstState, Changed};
 use dunlin_extract::recipe::Recipe;
-use dunlin_extract::{Change, Diagnostic, Document, Extractor, Flicker, Input, Item, Work};
-use dunlin_net::{Fetched, politeness};
-use dunlin_sched::model::{Known, Seen};
-use dunlin_store::{Capture, ContentHash, Health, NewChange, NewVersion, Outcome};
+use dunlin_extract::summary::summary_of_all;
+use dunlin_extract::{
+    Change, Diagnostic, Document, Extractor, Flicker, Input, Item, NotThePage, Work, not_the_page,
+};
+use dunlin_net::Fetched;
+use dunlin_sched::model::{Completeness, Evidence};
+use dunlin_store::{Capture, Health, NewChange, NewVersion, Outcome};
 
-use super::detail::summary;
 use super::{
-    ChangeDetail, FollowUp, PreparedProbe, ProbeOutcome, ProbeResult, last_modified, moved, note_after,
+    Answer, ChangeDetail, FollowUp, PreparedSource, ProbeOutcome, SourceResult, last_modified, moved,
+    note_after,
 };
 use crate::memory::{ProbeNote, flicker_note, stored_item};
 use crate::recipe::FlickerRule;
@@ -41,17 +44,19 @@ pub struct Previous {
 }
 
 pub(super) fn read(
-    prepared: PreparedProbe,
+    prepared: PreparedSource,
+    answer: &Answer,
     fetched: &Fetched,
     previous: &Previous,
-    at: Time,
     extractor: &Extractor,
-) -> ProbeResult {
-    let url = fetched.final_url.as_str();
-    let input = Input { body: &fetched.body, content_type: fetched.content_type.as_deref(), url: Some(url) };
-    let document = extractor.extract(&input);
-    let hash = Some(ContentHash::of(&fetched.body).0);
-    let note = ProbeNote { hash, ..note_after(&prepared.note, Some(at), fetched) };
+) -> SourceResult {
+    let mut document = document_of(extractor, fetched, prepared.note.charset.as_deref());
+    let ended_early = document.ends_early;
+    document.ends_early &= !(prepared.note.has_baseline() && prepared.note.ended_early);
+    let at = answer.at;
+    let before = note_after(&prepared.note, Some(at));
+    let charset = document.charset.map(str::to_owned).or(before.charset);
+    let note = ProbeNote { hash: answer.hash, charset, ended_early, ..before };
     let reading = Reading { prepared, note, fetched, document, at, work: extractor.work() };
     if !reading.prepared.note.has_baseline() {
         return reading.first();
@@ -59,8 +64,23 @@ pub(super) fn read(
     reading.compared(previous)
 }
 
+/// What an extractor reads of an answer.
+pub(crate) fn document_of(extractor: &Extractor, fetched: &Fetched, last_charset: Option<&str>) -> Document {
+    extractor.extract(&input_of(fetched, last_charset))
+}
+
+/// An answer as an extractor takes it.
+pub(crate) fn input_of<'f>(fetched: &'f Fetched, last_charset: Option<&'f str>) -> Input<'f> {
+    Input {
+        body: &fetched.body,
+        content_type: fetched.content_type.as_deref(),
+        url: Some(fetched.final_url.as_str()),
+        last_charset,
+    }
+}
+
 struct Reading<'f> {
-    prepared: PreparedProbe,
+    prepared: PreparedSource,
     /// The note as it will be.
     note: ProbeNote,
     fetched: &'f Fetched,
@@ -77,6 +97,11 @@ impl Reading<'_> {
         has_entries && matches!(self.document.format, Format::Feed | Format::JsonFeed)
     }
 
+    /// Whether the source is a feed, whatever was answered.
+    fn is_feed_source(&self) -> bool {
+        self.is_feed() || matches!(self.prepared.target.recipe.recipe, Recipe::Feed)
+    }
+
     /// Nothing where something is expected: a failing server, or a recipe that no longer fits its page.
     fn is_empty(&self) -> bool {
         let says_so = |found: &Diagnostic| match found {
@@ -88,11 +113,11 @@ impl Reading<'_> {
     }
 
     /// The first content: the baseline of later probes.
-    fn first(mut self) -> ProbeResult {
+    fn first(mut self) -> SourceResult {
         if self.is_empty() {
             // Compared with nothing, everything on the next page would be new.
             self.note.hash = None;
-            return self.result(Outcome::Unchanged, Seen::Unchanged, FollowUp::None);
+            return self.result(Outcome::Unchanged, Evidence::Unchanged, FollowUp::None);
         }
         let at = self.at;
         let mut history: Vec<Time> = if self.is_feed() {
@@ -103,26 +128,29 @@ impl Reading<'_> {
         history.retain(|time| *time <= at);
         history.drain(..history.len().saturating_sub(MAX_HISTORY));
         let is_dated = self.is_feed() && self.document.items.iter().all(|item| item.published.is_some());
-        let known = if is_dated { Known::All } else { Known::Latest };
+        let completeness = if is_dated { Completeness::All } else { Completeness::Latest };
         let items = self.document.items.iter().filter_map(stored_item).collect();
         let version = self.version();
         let shown = if history.is_empty() {
-            Seen::Unchanged
+            Evidence::Unchanged
         } else {
-            Seen::Changed { times: history.clone(), known }
+            Evidence::Changed { times: history, completeness }
         };
         let mut result = self.result(Outcome::Unchanged, shown, FollowUp::None);
-        result.capture.evidence = history;
         result.capture.version = Some(version);
         result.capture.items = Some(items);
         result
     }
 
-    fn compared(mut self, previous: &Previous) -> ProbeResult {
+    fn compared(mut self, previous: &Previous) -> SourceResult {
         let is_close = self.prepared.note.confirming.is_some_and(|until| self.at <= until);
         self.note.confirming = None;
         let mut flicker = std::mem::take(&mut self.prepared.flicker);
         let present = &previous.items[..previous.n_present.min(previous.items.len())];
+        let is_other = (!self.is_feed_source()).then(|| not_the_page(present, &self.document)).flatten();
+        if let Some(problem) = is_other.filter(|problem| flicker.may_hold(*problem, self.at)) {
+            return self.held(problem, flicker);
+        }
         if is_close {
             let (learned, state) = flicker.observe_burst(present, &self.document.items, &self.work);
             if state == BurstState::Continue {
@@ -135,16 +163,29 @@ impl Reading<'_> {
 
     /// A probe within a burst. The content of the burst's first probe stays, so that nothing is lost if the last one shows a
     /// change.
-    fn withheld(mut self, flicker: &Flicker) -> ProbeResult {
+    fn withheld(mut self, flicker: &Flicker) -> SourceResult {
         let confirming = Some(self.at.plus(self.prepared.close));
         let before = std::mem::take(&mut self.prepared.note);
         self.note = ProbeNote { confirming, failures: 0, not_before: None, ..before };
-        let mut result = self.result(Outcome::Unchanged, Seen::Unchanged, FollowUp::Soon);
+        let mut result = self.result(Outcome::Unchanged, Evidence::Unchanged, FollowUp::Soon);
         result.capture.notes.extend(flicker_note(flicker));
         result
     }
 
-    fn judged(mut self, previous: &Previous, present: &[Item], flicker: Flicker) -> ProbeResult {
+    /// An answer that is not the page: what was there stays what the next content is compared with.
+    fn held(mut self, problem: NotThePage, flicker: Flicker) -> SourceResult {
+        let before = std::mem::take(&mut self.prepared.note);
+        self.note = ProbeNote { failures: 0, not_before: None, ..before };
+        // Soon at first: most of these are over in a moment.
+        let follow_up = if flicker.n_held() < 2 { FollowUp::Soon } else { FollowUp::None };
+        let at = self.at;
+        let mut result = self.result(Outcome::Unchanged, Evidence::Unchanged, follow_up);
+        result.health = Some((Health::Attention, Some(problem.to_string())));
+        result.capture.notes.extend(flicker_note(&flicker.hold(at)));
+        result
+    }
+
+    fn judged(mut self, previous: &Previous, present: &[Item], flicker: Flicker) -> SourceResult {
         let old = if self.is_feed() { &previous.items[..] } else { present };
         let mut comparison = compare(old, &self.document.items);
         if self.is_feed() || !self.is_whole() {
@@ -152,32 +193,34 @@ impl Reading<'_> {
         }
         let renamed: BTreeSet<String> =
             comparison.renamed.iter().map(|(old, _)| old.id.to_string()).collect();
+        let reading = flicker::Reading { at: Some(self.at), last_probe: self.prepared.note.last_probe };
         let (flicker, verdict) = match self.prepared.target.recipe.flicker {
-            FlickerRule::Learn => flicker.judge(comparison, &self.work),
-            FlickerRule::Tell => Flicker::default().judge(comparison, &self.work),
+            FlickerRule::Learn => flicker.judge(comparison.changes, reading, &self.work),
+            FlickerRule::Tell => (Flicker::default(), flicker::everything(comparison.changes, &self.work)),
         };
-        let mut changes: Vec<NewChange> =
-            verdict.reported.iter().map(|change| self.new_change(change)).collect();
+        let by_item = verdict.by_item();
+        let mut changes: Vec<NewChange> = by_item.iter().map(|parts| self.new_change(parts)).collect();
         if self.is_feed() {
             // Feeds put the newest first; it is reported last.
             changes.reverse();
             changes.sort_by_key(|change| change.happened_before);
         }
-        let (times, known) = self.evidence(&verdict.reported, present);
+        let (times, completeness) = self.evidence(&verdict.reported, present);
+        let suppressed = verdict.suppressed;
         let items = self.items_to_keep(present, &renamed);
         let mut result = if changes.is_empty() {
-            self.result(Outcome::Unchanged, Seen::Unchanged, FollowUp::None)
+            self.result(Outcome::Unchanged, Evidence::Unchanged, FollowUp::None)
         } else {
             let version = self.version();
             let follow_up = self.follow_up();
             let mut result =
-                self.result(Outcome::Changed, Seen::Changed { times: times.clone(), known }, follow_up);
+                self.result(Outcome::Changed, Evidence::Changed { times, completeness }, follow_up);
             result.capture.version = Some(version);
-            result.capture.evidence = times;
             result
         };
         result.capture.items = Some(items);
         result.capture.changes = changes;
+        result.suppressed = suppressed;
         result.capture.notes.extend(flicker_note(&flicker));
         result
     }
@@ -210,31 +253,31 @@ impl Reading<'_> {
         time <= self.at && self.prepared.note.last_probe.is_none_or(|last| time > last)
     }
 
-    fn new_change(&self, change: &Change<'_>) -> NewChange {
-        let (kind, dated) = match change {
-            Change::Added(item) => ("added", item.published),
-            Change::Edited { .. } => ("edited", None),
-            Change::Removed(_) => ("removed", None),
+    /// One change for each item, whatever number of its parts is different.
+    fn new_change(&self, parts: &[&Changed<'_>]) -> NewChange {
+        let changed = parts[0];
+        let dated = match changed.change {
+            Change::Added(item) => item.published,
+            Change::Edited { .. } | Change::Removed(_) => None,
         };
         let dated = dated.or_else(|| if self.is_feed() { None } else { last_modified(self.fetched) });
-        let pieces = change.words(&self.work);
         NewChange {
-            kind: kind.to_owned(),
-            item: Some(change.item().id.to_string()),
-            summary: summary(change, &pieces),
-            detail: ChangeDetail::of(change, &pieces).to_bytes(),
+            kind: changed.kind_of_item().to_owned(),
+            item: Some(changed.item().id.to_string()),
+            summary: summary_of_all(parts),
+            detail: ChangeDetail::of(parts, &self.work).to_bytes(),
             happened_after: self.prepared.note.last_probe,
             happened_before: dated.filter(|time| self.is_between(*time)).unwrap_or(self.at),
         }
     }
 
     /// When the changes happened, by the source's own dates.
-    fn evidence(&self, reported: &[Change<'_>], present: &[Item]) -> (Vec<Time>, Known) {
+    fn evidence(&self, reported: &[Changed<'_>], present: &[Item]) -> (Vec<Time>, Completeness) {
         if !self.is_feed() {
             let date = last_modified(self.fetched).filter(|time| self.is_between(*time));
-            return (date.into_iter().collect(), Known::Latest);
+            return (date.into_iter().collect(), Completeness::Latest);
         }
-        let date_of = |change: &Change<'_>| match change {
+        let date_of = |changed: &Changed<'_>| match changed.change {
             Change::Added(item) => item.published.filter(|time| self.is_between(*time)),
             _ => None,
         };
@@ -243,7 +286,7 @@ impl Reading<'_> {
         let has_run_over = !present.iter().any(|item| ids.contains(&item.id));
         let are_all = times.len() == reported.len() && !has_run_over;
         times.sort_unstable();
-        (times, if are_all { Known::All } else { Known::Latest })
+        (times, if are_all { Completeness::All } else { Completeness::Latest })
     }
 
     /// The items now there; also those of before that may still be there, when the end is missing. Those that go by another
@@ -266,24 +309,25 @@ impl Reading<'_> {
         NewVersion { content: self.fetched.body.to_vec(), media_type }
     }
 
-    fn result(self, outcome: Outcome, seen: Seen, follow_up: FollowUp) -> ProbeResult {
+    fn result(self, outcome: Outcome, evidence: Evidence, follow_up: FollowUp) -> SourceResult {
+        // Fetched, and yet not what its owner meant.
+        let health = if self.is_empty() { Health::Attention } else { Health::Well };
         // What a reader should know, if anything: the page moved, or could not be read as it should.
         let noteworthy = self.document.diagnostics.iter().find(|found| is_noteworthy(found));
         let reason = moved(self.fetched).or_else(|| noteworthy.map(ToString::to_string)).unwrap_or_default();
-        ProbeResult {
+        SourceResult {
             capture: Capture::bare(self.prepared.source, self.prepared.probe, self.at, outcome),
-            politeness_outcome: politeness::Outcome::Fine,
-            outcome: ProbeOutcome::Observed { seen, follow_up },
+            outcome: ProbeOutcome::Observed { evidence, follow_up },
             note: self.note,
             is_noted: false,
-            health: Some((Health::Well, Some(reason))),
-            n_bytes: self.fetched.sent_bytes,
-            redirect_chain: super::redirect_chain(self.fetched),
+            suppressed: Vec::new(),
+            health: Some((health, Some(reason))),
         }
     }
 }
 
-fn is_noteworthy(found: &Diagnostic) -> bool {
+/// Whether the owner of a source should know it.
+pub(crate) fn is_noteworthy(found: &Diagnostic) -> bool {
     match found {
         // Feeds and pages are declared as each other all the time; data that is no data is another matter.
         Diagnostic::WrongType { declared, found } => {

@@ -1,77 +1,65 @@
 //! From a choice to a probe: the last checks before a request goes to a host. Robots.txt comes first, then politeness; a
-//! choice that may not be probed now is returned to the watch.
+//! choice that may not be probed now is returned to the scheduler.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use dunlin_core::{Fault, Time};
+use dunlin_core::{Fault, ResourceIdx, SourceIdx, Time};
 use dunlin_net::Connections;
-use dunlin_net::politeness::{self, MayFetch, ScopedUrl};
-use dunlin_net::robots::RobotsVerdict;
-use dunlin_sched::watch::{Choice, HostIdx, Input};
-use dunlin_store::{Capture, Outcome, ProbeId, SourceId};
+use dunlin_net::politeness::ScopedUrl;
+use dunlin_sched::scheduler::{Choice, HostIdx, Input};
+use dunlin_store::{Capture, Outcome, ProbeId};
 
-use super::{ActiveProbe, Command, Control, SiteHop, WatchUpdate};
-use crate::capture::{Failure, ProbeTask};
+use super::admission::Permission;
+use super::in_flight::{ActiveProbe, ActiveSource, Ending};
+use super::{Command, Control, SiteHop};
+use crate::capture::{Failure, ProbeTask, SourceTask};
 
 /// How long a probe waits for its host after robots.txt was read; for a longer wait it is chosen again.
 pub(super) const PATIENCE: Duration = Duration::from_mins(5);
-
-/// Whether a URL may be fetched now.
-pub(super) enum Permission {
-    Go,
-    /// Not before this time, like everything of its host.
-    HostWaits(Time),
-    /// Not before this time, because it has failed; others of its host may.
-    Waits(Time),
-    /// Not before this time, like everything of its origin: the robots.txt there could not be read. Other ports and
-    /// schemes of its host may.
-    Closed(Time),
-    /// This robots.txt has to be read first.
-    AskRobots(ScopedUrl),
-    /// Not before this time, when robots.txt will be fetched again.
-    Forbidden(Time),
-}
 
 impl Control {
     /// Turns a choice into a probe, or returns it.
     pub(super) fn begin(&mut self, now: Time, choice: &Choice, commands: &mut Vec<Command>) {
         self.price = choice.price;
-        let source = self.sources.get(choice.source);
-        let ready = source.filter(|source| source.active_probe.is_none());
-        let Some((address, id, terms)) =
-            ready.and_then(|source| Some((source.address.clone()?, source.id, source.terms?)))
-        else {
+        let resource = self.resources.get(choice.resource);
+        let Some(resource) = resource.filter(|resource| resource.active_probe.is_none()) else {
             self.return_choice(now, choice);
             return;
         };
+        let (address, host) = (Arc::clone(&resource.address), resource.host);
         match self.permission(now, &address) {
             Permission::Go => {
-                let probe = self.register_probe(choice, id, address, terms.host);
+                let probe = self.register_probe(choice, address, host);
                 self.launch(now, probe, commands);
             }
             Permission::HostWaits(until) => {
                 self.return_choice(now, choice);
-                self.hold_until(now, terms.host, until);
+                self.hold_until(now, host, until);
             }
             Permission::Waits(until) | Permission::Closed(until) => {
-                self.figures.returned += 1;
-                self.update_watch(now, Input::PutOff { source: choice.source, not_before: until });
-                if let Some(source) = self.sources.get_mut(choice.source) {
-                    source.not_before = Some(until);
+                self.stats.returned += 1;
+                self.update_scheduler(
+                    now,
+                    Input::ProbePostponed { resource: choice.resource, not_before: until },
+                );
+                for source in self.sources_of(choice.resource) {
+                    if let Some(source) = self.sources.get_mut(source) {
+                        source.not_before = Some(until);
+                    }
                 }
             }
             Permission::AskRobots(robots_txt) => {
-                if let Some(free) = self.robots_held(now, &robots_txt) {
+                if let Some(free) = self.admission.robots_held(now, &robots_txt) {
                     self.return_choice(now, choice);
-                    self.hold_until(now, terms.host, free);
+                    self.hold_until(now, host, free);
                     return;
                 }
-                let probe = self.register_probe(choice, id, address, terms.host);
+                let probe = self.register_probe(choice, address, host);
                 self.fetch_robots(now, probe, &robots_txt, commands);
             }
             Permission::Forbidden(until) => {
-                let probe = self.register_probe(choice, id, address, terms.host);
+                let probe = self.register_probe(choice, address, host);
                 self.forbid(now, probe, until, commands);
             }
         }
@@ -79,9 +67,8 @@ impl Control {
 
     /// Starts the probes that waited for their host, or returns them.
     pub(super) fn begin_delayed(&mut self, now: Time, commands: &mut Vec<Command>) {
-        while let Some((until, probe)) = self.delayed.first().copied().filter(|(until, _)| *until <= now) {
-            self.delayed.remove(&(until, probe));
-            let Some(active) = self.active_probes.get(&probe) else { continue };
+        while let Some(probe) = self.in_flight.take_delayed(now) {
+            let Some(active) = self.in_flight.get(probe) else { continue };
             let (url, is_redirected) = (Arc::clone(&active.url), active.redirect.is_some());
             let has_asked = active.connections == Connections::New;
             if self.room_is_shut(now) {
@@ -96,7 +83,7 @@ impl Control {
                 Permission::Go if has_asked => self.launch_hop(now, probe, commands),
                 Permission::Go => self.launch(now, probe, commands),
                 Permission::HostWaits(until) if until.since(now) <= PATIENCE => {
-                    self.delayed.insert((until, probe));
+                    self.in_flight.delay(probe, until);
                 }
                 Permission::Forbidden(until) => self.forbid(now, probe, until, commands),
                 _ => self.return_probe(now, probe),
@@ -106,82 +93,68 @@ impl Control {
 
     /// Ends a probe that has no answer yet: it counts as not made.
     pub(super) fn return_probe(&mut self, now: Time, probe: ProbeId) {
-        let Some(active) = self.active_probes.remove(&probe) else { return };
-        if let Some(source) = self.sources.same(active.choice.source, active.id) {
-            let address = source.address.clone();
+        let Some(active) = self.in_flight.end(probe) else { return };
+        if let Some(resource) = self.resources.get_mut(active.choice.resource)
+            && resource.active_probe.take_if(|own| *own == probe).is_some()
+        {
             self.return_choice(now, &active.choice);
-            if let Some(address) = address {
-                self.hold(now, active.host, &address);
-            }
-            self.release(now, active.choice.source, active.id);
+            self.hold(now, active.host, &active.address);
         }
+        for source in &active.sources {
+            self.release(now, source.index, source.id);
+        }
+    }
+
+    /// The watched sources of a resource.
+    fn sources_of(&self, resource: ResourceIdx) -> Vec<SourceIdx> {
+        self.resources.get(resource).map_or_else(Vec::new, |resource| resource.sources().collect())
     }
 
     pub(super) fn permission(&mut self, now: Time, url: &ScopedUrl) -> Permission {
-        let verdict = self.robots.as_ref().map(|robots| robots.verdict(url.url(), now));
-        match verdict {
-            Some(RobotsVerdict::Unknown { robots_txt }) => return Permission::AskRobots(robots_txt.into()),
-            Some(RobotsVerdict::Unreachable { until }) => return Permission::Closed(until),
-            Some(RobotsVerdict::Forbidden) => {
-                let known = self.robots.as_ref().and_then(|robots| robots.known_until(url.url()));
-                return Permission::Forbidden(known.unwrap_or(now.plus(self.settings.longest_gap)));
-            }
-            Some(RobotsVerdict::Allowed { .. }) | None => {}
-        }
-        let MayFetch::NotBefore(until, reason) = self.politeness.may_fetch(url, now) else {
-            return Permission::Go;
-        };
-        match self.politeness.scope_hold(url, now) {
-            Some((place_until, _)) => Permission::HostWaits(place_until),
-            None if reason == politeness::Reason::Busy => Permission::HostWaits(until),
-            None => Permission::Waits(until),
-        }
+        self.admission.permission(now, url, now.plus(self.settings.longest_gap))
     }
 
-    /// Tells the watch that a choice was not probed.
+    /// Tells the scheduler that a choice was not probed.
     fn return_choice(&mut self, now: Time, choice: &Choice) {
-        self.figures.returned += 1;
-        self.update_watch(now, Input::Returned { source: choice.source });
+        self.stats.returned += 1;
+        self.update_scheduler(now, Input::ProbeReturned { resource: choice.resource });
     }
 
-    /// A new id.
-    fn new_probe(&mut self) -> ProbeId {
-        self.last_probe_id = self.last_probe_id.wrapping_add(1);
-        ProbeId(self.last_probe_id)
-    }
-
-    /// Registers an active probe.
-    fn register_probe(
-        &mut self,
-        choice: &Choice,
-        id: SourceId,
-        url: Arc<ScopedUrl>,
-        host: HostIdx,
-    ) -> ProbeId {
-        let probe = self.new_probe();
-        if let Some(source) = self.sources.get_mut(choice.source) {
-            source.active_probe = Some(probe);
+    /// Registers an active probe, for all sources of its resource.
+    fn register_probe(&mut self, choice: &Choice, address: Arc<ScopedUrl>, host: HostIdx) -> ProbeId {
+        let probe = self.in_flight.next_id();
+        if let Some(resource) = self.resources.get_mut(choice.resource) {
+            resource.active_probe = Some(probe);
         }
-        self.active_probes.insert(
+        let mut sources = Vec::new();
+        for index in self.sources_of(choice.resource) {
+            if let Some(source) = self.sources.get_mut(index) {
+                source.is_being_probed = true;
+                sources.push(ActiveSource { index, id: source.id, ending: Ending::Gone });
+            }
+        }
+        self.in_flight.begin(
             probe,
             ActiveProbe {
                 choice: *choice,
-                id,
+                url: Arc::clone(&address),
+                address,
                 host,
-                url,
                 connections: Connections::Once,
                 redirect: None,
-                ending: None,
+                sources,
+                n_unwritten: 0,
             },
         );
         probe
     }
 
-    /// Writes the reason for a probe to the journal.
+    /// Writes the reason for a probe to the journal, for each source that it serves.
     fn journal_probe(&mut self, now: Time, probe: ProbeId) {
-        let Some(active) = self.active_probes.get(&probe) else { return };
-        self.journal.rows.push(crate::journal::row_of(now, active.id, probe, &active.choice));
-        self.figures.probes += 1;
+        let Some(active) = self.in_flight.get(probe) else { return };
+        let row = |source: &ActiveSource| crate::journal::row_of(now, source.id, probe, &active.choice);
+        self.journal.rows.extend(active.sources.iter().map(row));
+        self.stats.probes += 1;
         self.usage.count(now);
         if let Some(host) = self.hosts.get_mut(active.host) {
             host.used.count(now);
@@ -191,7 +164,7 @@ impl Control {
     /// Starts a probe.
     fn launch(&mut self, now: Time, probe: ProbeId, commands: &mut Vec<Command>) {
         self.journal_probe(now, probe);
-        let Some(host) = self.active_probes.get(&probe).map(|active| active.host) else { return };
+        let Some(host) = self.in_flight.get(probe).map(|active| active.host) else { return };
         if self.settings.politeness.concurrent > 1 {
             // With one at a time the host is busy anyway, and held when the answer comes.
             self.hold_until(now, host, now.plus(self.settings.politeness.gap));
@@ -201,15 +174,17 @@ impl Control {
 
     /// Starts the next hop of a probe.
     pub(super) fn launch_hop(&mut self, now: Time, probe: ProbeId, commands: &mut Vec<Command>) {
-        let Some(active) = self.active_probes.get(&probe) else { return };
-        self.politeness.started(&active.url, now);
-        let rules = self.robots.as_ref().and_then(|robots| robots.robots(active.url.url()).cloned());
+        let Some(active) = self.in_flight.get(probe) else { return };
+        self.admission.started(&active.url, now);
+        let rules = self.admission.rules(&active.url);
         let hop = SiteHop { redirect: active.redirect.clone(), rules, connections: active.connections };
-        let source = self.sources.get(active.choice.source);
-        let last_probe = source.and_then(|source| source.last_probe);
-        let address = source.and_then(|source| source.address.as_ref()).unwrap_or(&active.url);
-        let url = Arc::clone(address.shared_url());
-        commands.push(Command::Probe { task: ProbeTask { probe, source: active.id, url, last_probe }, hop });
+        let task_of = |own: &ActiveSource| {
+            let last_probe = self.sources.get(own.index).and_then(|source| source.last_probe);
+            SourceTask { source: own.id, last_probe }
+        };
+        let sources = active.sources.iter().map(task_of).collect();
+        let url = Arc::clone(active.address.shared_url());
+        commands.push(Command::Probe { task: ProbeTask { probe, url, sources }, hop });
     }
 
     /// A probe that robots.txt forbids fails without a request.
@@ -229,24 +204,30 @@ impl Control {
         not_before: Time,
         commands: &mut Vec<Command>,
     ) {
-        let Some(active) = self.active_probes.get(&probe) else { return };
-        let (index, id, url) = (active.choice.source, active.id, Arc::clone(&active.url));
+        let Some(active) = self.in_flight.get(probe) else { return };
+        let url = Arc::clone(&active.url);
         let is_redirected = active.redirect.is_some();
-        let Some(failures) = self.sources.same(index, id).map(|source| source.failures) else {
-            self.active_probes.remove(&probe);
-            return;
-        };
-        let (not_before, failures) = if is_redirected && failure.fault == Fault::Remote {
-            let failures = failures.saturating_add(1);
-            (not_before.max(now.plus(self.own_pause(failures))), failures)
-        } else {
-            (not_before, failures)
-        };
         self.count_failure(failure.fault);
-        let outcome = Outcome::Failed { fault: failure.fault, reason: failure.reason.clone() };
-        let mut capture = Capture::bare(id, probe, now, outcome);
-        capture.politeness = self.remembered(&url);
-        capture.state = self.state_after(now, index, failure.health());
-        self.queue_capture(probe, WatchUpdate::Failed { not_before, failures }, capture, commands);
+        let sources = self.in_flight.sources_of(probe);
+        let mut captures = Vec::with_capacity(sources.len());
+        for (_, id) in sources {
+            let Some(index) = self.active_source(probe, id) else { continue };
+            let failures = self.sources.get(index).map_or(0, |source| source.failures);
+            let (not_before, failures) = if is_redirected && failure.fault == Fault::Remote {
+                let failures = failures.saturating_add(1);
+                (not_before.max(now.plus(self.own_pause(failures))), failures)
+            } else {
+                (not_before, failures)
+            };
+            let outcome = Outcome::Failed { fault: failure.fault, reason: failure.reason.clone() };
+            let mut capture = Capture::bare(id, probe, now, outcome);
+            capture.state = self.state_after(now, index, failure.health());
+            captures.push(capture);
+            self.in_flight.set_ending(probe, index, Ending::Failed { not_before, failures });
+        }
+        if let Some(first) = captures.first_mut() {
+            first.politeness = self.admission.to_store(&url);
+        }
+        self.queue_captures(now, probe, captures, commands);
     }
 }

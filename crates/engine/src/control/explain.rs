@@ -1,11 +1,12 @@
 //! What control reports on request: about a source, and about the budget. Changes nothing.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use dunlin_core::Time;
 use dunlin_net::politeness::ScopedUrl;
 use dunlin_sched::model::Model;
-use dunlin_sched::watch::{self, Explanation, Reason};
+use dunlin_sched::scheduler::{self, Explanation, Reason};
 use dunlin_store::Source;
 
 use super::Control;
@@ -27,27 +28,30 @@ impl Control {
         let known = index.and_then(|index| self.sources.get(index));
         let status = match known {
             None => SourceStatus::Unusable { reason: "it is not known to the engine yet".to_owned() },
-            Some(known) if known.terms.is_none() => {
+            Some(known) if !known.is_usable => {
                 let problem = crate::recipe::interpret(&source.spec, &self.settings).err();
                 SourceStatus::Unusable {
                     reason: problem.map_or_else(String::new, |problem| problem.to_string()),
                 }
             }
-            Some(known) if !known.is_watched => SourceStatus::Paused,
-            Some(known) if known.active_probe.is_some() => SourceStatus::Probing,
+            Some(known) if known.resource.is_none() => SourceStatus::Paused,
+            Some(known) if known.is_being_probed => SourceStatus::Probing,
             Some(_) => SourceStatus::Watched,
         };
         let (last_probe, not_before) =
             known.map_or((None, None), |known| (known.last_probe, known.not_before));
-        let address = known.and_then(|known| known.address.clone());
-        let explanation = index.and_then(|index| self.watch.watch().explain(index, now));
-        let model = index.and_then(|index| self.watch.watch().model(index));
+        let resource = known.and_then(|known| known.resource);
+        let address = resource.and_then(|resource| self.resources.get(resource));
+        let address = address.map(|resource| Arc::clone(&resource.address));
+        let scheduler = self.scheduler.scheduler();
+        let explanation = resource.and_then(|resource| scheduler.explain(resource, now));
+        let model = resource.zip(index).and_then(|(resource, index)| scheduler.model(resource, index));
         SourceExplanation {
             forecast: model
                 .map_or_else(ForecastSummary::default, |model| forecast_summary(model, last_probe, now)),
             value: explanation.as_ref().map_or(Some(0.0), |explanation| finite_value(explanation.value)),
             price: explanation.as_ref().map_or(self.price, |explanation| explanation.price),
-            next_probe: explanation.as_ref().and_then(|explanation| explanation.next_look),
+            next_probe: explanation.as_ref().and_then(|explanation| explanation.next_probe),
             queue_position: explanation
                 .as_ref()
                 .and_then(|explanation| self.queue_position(explanation, now)),
@@ -65,14 +69,14 @@ impl Control {
     fn queue_position(&self, explanation: &Explanation, now: Time) -> Option<QueuePosition> {
         // The budget may allow nothing for a moment, which is part of waiting.
         let afforded = explanation.holds.iter().find_map(|hold| match hold {
-            watch::Hold::Budget { until } => *until,
+            scheduler::Hold::Budget { until } => *until,
             _ => None,
         });
         let soon = now.plus(self.settings.chronon).max(afforded.unwrap_or(now));
-        let is_due = explanation.next_look.is_some_and(|at| at <= soon);
-        let figures = self.watch.watch().figures();
-        let others = (figures.ready + figures.waiting_on_hosts).saturating_sub(1) as u64;
-        if !is_due || others == 0 || explanation.reason == Reason::Wanted {
+        let is_due = explanation.next_probe.is_some_and(|at| at <= soon);
+        let stats = self.scheduler.scheduler().stats();
+        let others = (stats.ready + stats.waiting_on_hosts).saturating_sub(1) as u64;
+        if !is_due || others == 0 || explanation.reason == Reason::Requested {
             return None;
         }
         let seconds = (others + 1) as f64 / self.budget.per_second;
@@ -81,21 +85,17 @@ impl Control {
     }
 
     fn held(&mut self, url: &ScopedUrl, now: Time) -> Option<Hold> {
-        use dunlin_net::robots::RobotsVerdict;
-        if let Some(RobotsVerdict::Unreachable { until }) =
-            self.robots.as_ref().map(|robots| robots.verdict(url.url(), now))
-        {
+        if let Some(until) = self.admission.closed_until(url, now) {
             return Some(Hold { until, reason: "the site's robots.txt cannot be read".to_owned() });
         }
-        let (until, reason) = self.politeness.scope_hold(url, now)?;
-        Some(Hold { until, reason: reason.to_string() })
+        self.admission.scope_hold(url, now).map(|(until, reason)| Hold { until, reason })
     }
 
     /// How the budget is used.
     pub fn budget(&self, now: Time) -> BudgetReport {
         let mut n_sources = vec![0_u32; self.hosts.n_indices()];
-        for terms in self.sources.iter().filter_map(|(_, source)| source.terms) {
-            n_sources[terms.host.0 as usize] += 1;
+        for (_, resource) in self.resources.iter() {
+            n_sources[resource.host.0 as usize] += resource.sources().count() as u32;
         }
         let mut hosts: Vec<HostUsage> = self
             .hosts
@@ -122,7 +122,7 @@ impl Control {
             host_pace: self.settings.host_budget,
             price: self.price,
             used: self.usage.used(now),
-            in_flight: self.active_probes.len() as u32,
+            in_flight: self.in_flight.len() as u32,
             max_in_flight: self.settings.max_active(self.budget),
             hosts,
         }

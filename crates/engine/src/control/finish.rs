@@ -1,157 +1,244 @@
-//! From the result of a probe to what is written and learned: politeness first, then the capture is completed and goes to
-//! the writer; the watch is updated only when the capture is in the store.
+//! From the result of a probe to what is written and learned: politeness first, then the capture of each source is completed
+//! and goes to the writer; the scheduler is updated when all of them are in the store.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use dunlin_core::{Fault, SourceIdx, Time};
-use dunlin_net::politeness::{self, MayFetch, ScopedUrl};
-use dunlin_sched::model::{Look, Seen};
-use dunlin_sched::watch::Input;
-use dunlin_store::{Capture, Health, Outcome, ProbeId, Recorded, Repeated, SourceState};
+use dunlin_core::{Backoff, Fault, SourceIdx, Time};
+use dunlin_net::politeness::{self, ScopedUrl};
+use dunlin_sched::model::{Evidence, ProbeEvidence};
+use dunlin_sched::scheduler::{Input, Shown, ShownTo};
+use dunlin_store::{
+    Capture, CapturedInterval, Health, Outcome, ProbeId, Recorded, Repeated, SourceId, SourceState,
+};
 
-use super::{Command, Control, WatchUpdate, Write};
-use crate::capture::{Failure, FollowUp, ProbeOutcome, ProbeResult, Refusal, is_about_redirect};
+use super::in_flight::{ActiveProbe, ActiveSource, Ending};
+use super::{Command, Control, Write};
+use crate::capture::{
+    Failure, FollowUp, ProbeOutcome, ProbeResult, Refusal, SourceEnd, SourceResult, is_about_redirect,
+};
 use crate::memory::{Learned, learned_note, probe_note};
 
 /// The first pause after a refusal; it doubles up to the longest gap.
 const FIRST_REFUSAL: Duration = Duration::from_hours(1);
 
 impl Control {
-    pub(super) fn probed(&mut self, now: Time, result: Box<ProbeResult>, commands: &mut Vec<Command>) {
-        let ProbeResult {
-            mut capture,
-            politeness_outcome,
-            outcome,
-            mut note,
-            is_noted,
-            health,
-            n_bytes,
-            redirect_chain,
-        } = *result;
-        let probe = capture.probe;
-        let Some(active) = self.active_probes.get(&probe) else { return };
-        let (index, id, url) = (active.choice.source, active.id, Arc::clone(&active.url));
-        self.figures.bytes += n_bytes;
+    pub(super) fn probed(&mut self, now: Time, result: ProbeResult, commands: &mut Vec<Command>) {
+        let ProbeResult { probe, politeness_outcome, n_bytes, redirect_chain, fetch_state, sources } = result;
+        let Some(active) = self.in_flight.get(probe) else { return };
+        let url = Arc::clone(&active.url);
+        self.stats.bytes += n_bytes;
         self.hop_ended(now, probe, politeness_outcome);
-        capture.politeness = self.remembered(&url);
-        capture.politeness.extend(self.count_chain(now, probe, &redirect_chain));
-        let Some(source) = self.sources.same(index, id) else {
-            // The source was removed: there is nothing left to store it under.
-            self.active_probes.remove(&probe);
-            return;
+        let mut politeness = self.admission.to_store(&url);
+        politeness.extend(self.count_chain(now, probe, &redirect_chain));
+        self.count_result(now, &sources);
+        let begun = self.begun_by(probe);
+        let mut captures = Vec::with_capacity(sources.len());
+        for end in sources {
+            let Some(index) = self.active_source(probe, end.source()) else { continue };
+            let (ending, mut capture) = match end {
+                SourceEnd::Result(result) => self.completed(now, index, *result, &url),
+                SourceEnd::Crashed { source, reason } => self.crash_of(now, probe, index, source, &reason),
+                SourceEnd::Dropped { source, reason } => {
+                    tracing::warn!(%source, reason, "a probe was dropped");
+                    (self.own_failure(now, index), None)
+                }
+            };
+            if let (Some(capture), Ending::Observed { .. }) = (&mut capture, &ending) {
+                let own = begun.iter().filter(|(source, _)| *source == index);
+                capture.intervals = own.map(|(_, interval)| *interval).collect();
+            }
+            captures.extend(capture);
+            self.in_flight.set_ending(probe, index, ending);
+        }
+        if let Some(first) = captures.first_mut() {
+            first.politeness = politeness;
+            first.resource_state = fetch_state.and_then(|state| state.to_bytes());
+        }
+        self.queue_captures(now, probe, captures, commands);
+    }
+
+    /// The intervals of CEIs that a probe captures for each source to which it shows something.
+    fn begun_by(&self, probe: ProbeId) -> Vec<(SourceIdx, CapturedInterval)> {
+        let Some(resource) = self.in_flight.get(probe).map(|active| active.choice.resource) else {
+            return Vec::new();
         };
+        let is_own = self.resources.get(resource).is_some_and(|known| known.active_probe == Some(probe));
+        if is_own { self.begun_intervals(resource) } else { Vec::new() }
+    }
+
+    /// Counts the outcome of a fetch once, however many sources it served.
+    fn count_result(&mut self, now: Time, sources: &[SourceEnd]) {
+        let mut failed = None;
+        for end in sources {
+            match end {
+                SourceEnd::Result(result) => match &result.outcome {
+                    ProbeOutcome::Failed(failure) => failed = failed.or(Some(failure)),
+                    ProbeOutcome::Observed { .. } => return self.trouble.fine(),
+                },
+                SourceEnd::Crashed { .. } => self.stats.crashed += 1,
+                SourceEnd::Dropped { .. } => {}
+            }
+        }
+        match failed {
+            Some(failure) => {
+                self.count_failure(failure.fault);
+                match failure.fault {
+                    Fault::Ours => self.trouble.ours(now, &failure.reason),
+                    _ => self.trouble.fine(),
+                }
+            }
+            None => self.count_failure(Fault::Ours),
+        }
+    }
+
+    /// Completes the capture of one source.
+    fn completed(
+        &mut self,
+        now: Time,
+        index: SourceIdx,
+        result: SourceResult,
+        url: &ScopedUrl,
+    ) -> (Ending, Option<Capture>) {
+        let SourceResult { mut capture, outcome, mut note, is_noted, suppressed: _, health } = result;
+        let Some(source) = self.sources.get(index) else { return (Ending::Gone, None) };
         let (last_probe, failures) = (source.last_probe, source.failures);
         let ending = match outcome {
-            ProbeOutcome::Observed { seen, follow_up } => {
-                self.trouble.fine();
+            ProbeOutcome::Observed { evidence, follow_up } => {
                 if !is_noted {
-                    capture.notes.extend(self.learned_after(index, last_probe, capture.at, &seen));
+                    capture.notes.extend(self.learned_after(index, last_probe, capture.at, &evidence));
                     capture.notes.extend(probe_note(&note));
                 }
                 match capture.outcome {
-                    Outcome::Changed => self.figures.changed += 1,
-                    _ => self.figures.unchanged += 1,
+                    Outcome::Changed => self.stats.changed += 1,
+                    _ => self.stats.unchanged += 1,
                 }
-                WatchUpdate::Observed { seen, at: capture.at, follow_up, is_noted: !is_noted }
+                Ending::Observed { evidence, at: capture.at, follow_up, is_noted: !is_noted }
             }
             ProbeOutcome::Failed(failure) => {
-                let ending = self.failure(now, &failure, failures, &url);
-                if let WatchUpdate::Failed { not_before, failures } = ending {
-                    (note.not_before, note.failures) = (Some(not_before), failures);
-                }
+                let (not_before, failures) = self.pause_of(now, &failure, failures, url);
+                (note.not_before, note.failures) = (Some(not_before), failures);
                 capture.notes.extend(probe_note(&note));
-                ending
+                Ending::Failed { not_before, failures }
             }
         };
         capture.state = self.state_after(now, index, health);
         capture.keep_versions = capture.version.as_ref().and(self.settings.keep.n_versions);
-        self.queue_capture(probe, ending, capture, commands);
+        (ending, Some(capture))
     }
 
     /// A hop has ended: its host rests. For a host that a redirect led to, only explicit answers count.
     pub(super) fn hop_ended(&mut self, now: Time, probe: ProbeId, politeness_outcome: politeness::Outcome) {
-        let Some(active) = self.active_probes.get(&probe) else { return };
+        let Some(active) = self.in_flight.get(probe) else { return };
         let (url, own_host) = (Arc::clone(&active.url), active.redirect.is_none().then_some(active.host));
         let politeness_outcome =
             if own_host.is_none() { politeness_outcome.explicit_only() } else { politeness_outcome };
-        self.politeness.finished(&url, politeness_outcome, now);
+        self.admission.finished(&url, politeness_outcome, now);
         let host = own_host.unwrap_or_else(|| self.host_of(now, url.url()));
         self.hold(now, host, &url);
     }
 
-    /// When the next attempt may follow a failure.
-    fn failure(&mut self, now: Time, failure: &Failure, failures: u32, url: &ScopedUrl) -> WatchUpdate {
-        self.count_failure(failure.fault);
-        let rules = self.settings.politeness;
+    /// When the next attempt may follow a failure, and how many failures in a row that makes.
+    fn pause_of(&mut self, now: Time, failure: &Failure, failures: u32, url: &ScopedUrl) -> (Time, u32) {
         if failure.fault == Fault::Ours {
-            self.trouble.ours(now, &failure.reason);
-            return WatchUpdate::Failed { not_before: now.plus(rules.first_backoff), failures };
+            return (now.plus(self.settings.politeness.first_backoff), failures);
         }
-        self.trouble.fine();
         let failures = failures.saturating_add(1);
         let not_before = match failure.refusal {
             Refusal::Lasting => {
                 let longest = self.settings.longest_gap.max(FIRST_REFUSAL);
-                now.plus(doubled(FIRST_REFUSAL, failures, longest))
+                now.plus(Backoff { first: FIRST_REFUSAL, longest }.after(failures))
             }
-            Refusal::Passing => match self.politeness.may_fetch(url, now) {
-                MayFetch::NotBefore(until, reason) if reason.is_failure() => until,
-                _ => now.plus(self.own_pause(failures)),
-            },
+            Refusal::Passing => {
+                let until = self.admission.failed_until(url, now);
+                until.unwrap_or_else(|| now.plus(self.own_pause(failures)))
+            }
         };
-        WatchUpdate::Failed { not_before, failures }
+        (not_before, failures)
     }
 
-    /// The pipeline panicked: our own failure, but with this source, so this source waits.
+    /// The pipeline panicked: our own failure, but with this resource, so it waits.
     pub(super) fn crashed(&mut self, now: Time, probe: ProbeId, reason: &str, commands: &mut Vec<Command>) {
-        let Some(active) = self.active_probes.get(&probe) else { return };
-        let (index, id, url) = (active.choice.source, active.id, Arc::clone(&active.url));
+        let Some(url) = self.in_flight.get(probe).map(|active| Arc::clone(&active.url)) else { return };
+        let sources = self.in_flight.sources_of(probe);
         self.hop_ended(now, probe, politeness::Outcome::Abandoned);
-        self.figures.crashed += 1;
+        self.stats.crashed += 1;
         self.count_failure(Fault::Ours);
-        let Some(source) = self.sources.same(index, id) else {
-            self.active_probes.remove(&probe);
-            return;
-        };
-        let failures = source.failures.saturating_add(1);
-        let not_before = now.plus(self.own_pause(failures));
+        let mut captures = Vec::with_capacity(sources.len());
+        for (index, id) in sources {
+            if self.active_source(probe, id).is_some() {
+                let (ending, capture) = self.crash_of(now, probe, index, id, reason);
+                captures.extend(capture);
+                self.in_flight.set_ending(probe, index, ending);
+            }
+        }
+        if let Some(first) = captures.first_mut() {
+            first.politeness = self.admission.to_store(&url);
+        }
+        self.queue_captures(now, probe, captures, commands);
+    }
+
+    /// What a panic while reading a source means for it.
+    fn crash_of(
+        &mut self,
+        now: Time,
+        probe: ProbeId,
+        index: SourceIdx,
+        id: SourceId,
+        reason: &str,
+    ) -> (Ending, Option<Capture>) {
         let reason = format!("internal error while reading it: {reason} (please report this)");
         let failure = Failure::new(Fault::Ours, reason);
         let outcome = Outcome::Failed { fault: failure.fault, reason: failure.reason.clone() };
         let mut capture = Capture::bare(id, probe, now, outcome);
-        capture.politeness = self.remembered(&url);
         capture.state = self.state_after(now, index, Some((Health::Failing, Some(failure.reason))));
-        self.queue_capture(probe, WatchUpdate::Failed { not_before, failures }, capture, commands);
+        (self.own_failure(now, index), Some(capture))
+    }
+
+    /// A failure of our own with one source, which waits longer each time.
+    fn own_failure(&mut self, now: Time, index: SourceIdx) -> Ending {
+        let Some(source) = self.sources.get(index) else { return Ending::Gone };
+        let failures = source.failures.saturating_add(1);
+        Ending::Failed { not_before: now.plus(self.own_pause(failures)), failures }
     }
 
     /// A probe has no result to store.
     pub(super) fn dropped(&mut self, now: Time, probe: ProbeId, reason: &str) {
         self.hop_ended(now, probe, politeness::Outcome::Abandoned);
-        let Some(active) = self.active_probes.remove(&probe) else { return };
-        tracing::warn!(source = %active.id, reason, "a probe was dropped");
+        if self.in_flight.get(probe).is_none() {
+            return;
+        }
         self.count_failure(Fault::Ours);
-        let rules = self.settings.politeness;
-        let Some(source) = self.sources.same(active.choice.source, active.id) else { return };
-        source.failures = source.failures.saturating_add(1);
-        let not_before = now.plus(pause_after(&rules, source.failures));
-        source.not_before = Some(not_before);
-        self.update_watch(now, Input::Failed { source: active.choice.source, not_before });
-        self.release(now, active.choice.source, active.id);
+        for (index, id) in self.in_flight.sources_of(probe) {
+            tracing::warn!(source = %id, reason, "a probe was dropped");
+            if self.active_source(probe, id).is_some() {
+                let ending = self.own_failure(now, index);
+                self.in_flight.set_ending(probe, index, ending);
+            }
+        }
+        self.end_if_written(now, probe);
     }
 
-    /// Hands a capture to the writer; the probe ends when it is in the store.
-    pub(super) fn queue_capture(
+    /// The index of a source of an active probe; `None` if the source is gone, or another one has its index.
+    pub(super) fn active_source(&mut self, probe: ProbeId, id: SourceId) -> Option<SourceIdx> {
+        let active = self.in_flight.get(probe)?;
+        let index = active.sources.iter().find(|source| source.id == id)?.index;
+        self.sources.same(index, id).map(|_| index)
+    }
+
+    /// Hands the captures of a probe to the writer; the probe ends when they are in the store.
+    pub(super) fn queue_captures(
         &mut self,
+        now: Time,
         probe: ProbeId,
-        ending: WatchUpdate,
-        capture: Capture,
+        captures: Vec<Capture>,
         commands: &mut Vec<Command>,
     ) {
-        if let Some(active) = self.active_probes.get_mut(&probe) {
-            active.ending = Some(ending);
-            commands.push(Command::Write(Write::Capture(Arc::new(capture))));
-        }
+        let Some(active) = self.in_flight.get_mut(probe) else { return };
+        active.n_unwritten = captures.len();
+        let writes = captures.into_iter().map(|capture| Write::Capture(Arc::new(capture)));
+        commands.extend(writes.map(Command::Write));
+        self.end_if_written(now, probe);
     }
 
     /// A capture is in the store, or never will be.
@@ -159,56 +246,96 @@ impl Control {
         &mut self,
         now: Time,
         probe: ProbeId,
+        source: SourceId,
         result: Result<Recorded, dunlin_store::Error>,
     ) {
-        let Some(active) = self.active_probes.remove(&probe) else { return };
-        let is_stored = match result {
+        let Some(active) = self.in_flight.get_mut(probe) else { return };
+        active.n_unwritten = active.n_unwritten.saturating_sub(1);
+        let Some(own) = active.sources.iter_mut().find(|own| own.id == source) else { return };
+        let index = own.index;
+        match result {
             Ok(recorded) => {
-                self.noting.written(recorded.observation);
+                self.pending_notes.written(recorded.observation);
                 if recorded.repeated == Repeated::No {
-                    self.figures.captures += 1;
+                    self.stats.captures += 1;
                     let n_changes = recorded.cursors.map_or(0, |(first, last)| last.0 - first.0 + 1);
-                    self.figures.changes += n_changes.unsigned_abs();
-                    self.figures.versions += u64::from(recorded.version.is_some());
+                    self.stats.changes += n_changes.unsigned_abs();
+                    self.stats.versions += u64::from(recorded.version.is_some());
                 }
-                true
             }
-            Err(dunlin_store::Error::NoSuchSource(_)) => return,
+            Err(dunlin_store::Error::NoSuchSource(_)) => own.ending = Ending::Gone,
             Err(error) => {
-                tracing::error!(source = %active.id, %error, "a capture could not be stored");
-                self.figures.lost_captures += 1;
-                false
+                tracing::error!(%source, %error, "a capture could not be stored");
+                self.stats.lost_captures += 1;
+                // The observation is not stored, so it has to be made again, but not at once.
+                let ending = self.own_failure(now, index);
+                self.in_flight.set_ending(probe, index, ending);
             }
-        };
-        let rules = self.settings.politeness;
-        let Some(source) = self.sources.same(active.choice.source, active.id) else { return };
-        let (mut is_follow_up, mut is_unnoted) = (false, false);
-        let input = match active.ending {
-            Some(WatchUpdate::Observed { seen, at, follow_up, is_noted }) if is_stored => {
-                is_unnoted = !is_noted;
-                is_follow_up = follow_up == FollowUp::Soon;
-                (source.last_probe, source.not_before, source.failures) = (Some(at), None, 0);
-                Input::Looked { source: active.choice.source, seen }
-            }
-            Some(WatchUpdate::Failed { not_before, failures }) if is_stored => {
-                (source.not_before, source.failures) = (Some(not_before), failures);
-                Input::Failed { source: active.choice.source, not_before }
-            }
-            // The observation is not stored, so it has to be made again, but not at once.
-            _ => {
-                source.failures = source.failures.saturating_add(1);
-                let not_before = now.plus(pause_after(&rules, source.failures));
-                Input::Failed { source: active.choice.source, not_before }
-            }
-        };
-        self.update_watch(now, input);
-        if is_unnoted {
-            self.note_later(active.choice.source);
         }
+        self.end_if_written(now, probe);
+    }
+
+    /// Ends a probe all of whose captures are written: its sources and the scheduler learn what came of it.
+    fn end_if_written(&mut self, now: Time, probe: ProbeId) {
+        if self.in_flight.get(probe).is_none_or(|active| active.n_unwritten > 0) {
+            return;
+        }
+        let Some(active) = self.in_flight.end(probe) else { return };
+        let (mut each, mut unnoted, mut is_follow_up) = (Vec::new(), Vec::new(), false);
+        for ActiveSource { index, id, ending } in &active.sources {
+            let Some(source) = self.sources.same(*index, *id) else { continue };
+            match ending {
+                Ending::Observed { evidence, at, follow_up, is_noted } => {
+                    (source.last_probe, source.not_before, source.failures) = (Some(*at), None, 0);
+                    if !is_noted {
+                        unnoted.push(*index);
+                    }
+                    is_follow_up |= *follow_up == FollowUp::Soon;
+                    each.push((*index, ShownTo::Evidence(evidence.clone())));
+                }
+                Ending::Failed { not_before, failures } => {
+                    (source.not_before, source.failures) = (Some(*not_before), *failures);
+                    each.push((*index, ShownTo::Unreadable { not_before: *not_before }));
+                }
+                Ending::Gone => {}
+            }
+        }
+        self.report_ended(now, probe, &active, each);
+        unnoted.into_iter().for_each(|index| self.note_later(index));
         if is_follow_up {
-            self.update_watch(now, Input::Wanted { source: active.choice.source });
+            self.update_scheduler(now, Input::ProbeRequested { resource: active.choice.resource });
         }
-        self.release(now, active.choice.source, active.id);
+        for ActiveSource { index, id, .. } in &active.sources {
+            self.release(now, *index, *id);
+        }
+    }
+
+    /// Reports to the scheduler how a probe has ended, unless its resource is gone.
+    fn report_ended(
+        &mut self,
+        now: Time,
+        probe: ProbeId,
+        active: &ActiveProbe,
+        each: Vec<(SourceIdx, ShownTo)>,
+    ) {
+        let resource = active.choice.resource;
+        let Some(known) = self.resources.get_mut(resource) else { return };
+        if known.active_probe.take_if(|own| *own == probe).is_none() {
+            return;
+        }
+        // Those that came during the probe were not served by it.
+        let served_all = known.sources().all(|source| each.iter().any(|(own, _)| *own == source));
+        let is_same = each.windows(2).all(|pair| pair[0].1 == pair[1].1);
+        let input = match each.first() {
+            Some((_, ShownTo::Evidence(evidence))) if is_same && served_all => {
+                Input::Probed { resource, shown: Shown::All(evidence.clone()) }
+            }
+            Some((_, ShownTo::Unreadable { not_before })) if is_same && served_all => {
+                Input::ProbeFailed { resource, not_before: *not_before }
+            }
+            _ => Input::Probed { resource, shown: Shown::Each(each) },
+        };
+        self.update_scheduler(now, input);
     }
 
     /// What the forecast will know once this probe is stored, as a note to be stored with it.
@@ -217,10 +344,11 @@ impl Control {
         source: SourceIdx,
         since: Option<Time>,
         at: Time,
-        seen: &Seen,
+        evidence: &Evidence,
     ) -> Option<dunlin_store::Note> {
-        let observation = Look { since, at, seen: seen.clone() };
-        let model = self.watch.watch().model_after(source, &observation)?;
+        let resource = self.sources.resource(source)?;
+        let observation = ProbeEvidence { since, at, evidence: evidence.clone() };
+        let model = self.scheduler.scheduler().model_after(resource, source, &observation)?;
         learned_note(&Learned { last_probe: Some(at), model })
     }
 
@@ -232,7 +360,7 @@ impl Control {
         health: Option<(Health, Option<String>)>,
     ) -> Option<SourceState> {
         let (health, reason) = health?;
-        let before = &mut self.sources.get_mut(index)?.state;
+        let before = &self.sources.get(index)?.state;
         let reason = match reason {
             None if before.health == health && !is_about_redirect(&before.reason) => return None,
             reason => reason.unwrap_or_default(),
@@ -241,38 +369,21 @@ impl Control {
             return None;
         }
         let since = if before.health == health { before.since } else { now };
-        *before = SourceState { health, reason, since };
-        Some(before.clone())
-    }
-
-    /// What to store about the scopes of `url`.
-    pub(super) fn remembered(&self, url: &ScopedUrl) -> Vec<dunlin_store::Politeness> {
-        let stored = |(scope, state): (&str, &politeness::ScopeState)| {
-            let state = postcard::to_allocvec(state).ok()?;
-            Some(dunlin_store::Politeness { scope: scope.to_owned(), state })
-        };
-        self.politeness.to_store(url).filter_map(stored).collect()
+        let after = SourceState { health, reason, since };
+        self.sources.set_state(index, after.clone());
+        Some(after)
     }
 
     /// How long a source waits after this many failures.
     pub(super) fn own_pause(&self, failures: u32) -> Duration {
-        pause_after(&self.settings.politeness, failures)
+        self.settings.politeness.backoff().after(failures)
     }
 
     pub(super) fn count_failure(&mut self, fault: Fault) {
         match fault {
-            Fault::Remote => self.figures.failed_remote += 1,
-            Fault::Ours => self.figures.failed_ours += 1,
-            Fault::User => self.figures.failed_user += 1,
+            Fault::Remote => self.stats.failed_remote += 1,
+            Fault::Ours => self.stats.failed_ours += 1,
+            Fault::User => self.stats.failed_user += 1,
         }
     }
-}
-
-fn pause_after(rules: &politeness::Rules, failures: u32) -> Duration {
-    doubled(rules.first_backoff, failures, rules.longest_backoff)
-}
-
-/// `first`, doubled with every failure after the first one, up to `longest`.
-fn doubled(first: Duration, failures: u32, longest: Duration) -> Duration {
-    first.saturating_mul(1 << failures.saturating_sub(1).min(20)).min(longest)
 }

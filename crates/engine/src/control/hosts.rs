@@ -1,10 +1,10 @@
-//! The scopes that politeness is owed to, as dense indices for the watch, with how often each was probed recently.
+//! The scopes that politeness is owed to, as dense indices for the scheduler, with how often each was probed recently.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use dunlin_core::Time;
 use dunlin_net::politeness::{self, ScopedUrl};
-use dunlin_sched::watch::{HostIdx, HostTerms, Input};
+use dunlin_sched::scheduler::{HostIdx, HostTerms, Input};
 use dunlin_store::ProbeId;
 use url::Url;
 
@@ -67,7 +67,7 @@ impl Hosts {
 }
 
 impl Control {
-    /// The scope of a URL; a new one is registered with the watch.
+    /// The scope of a URL; a new one is registered with the scheduler.
     pub(super) fn host_of(&mut self, now: Time, url: &Url) -> HostIdx {
         let scope = self.settings.politeness.scope.key(url);
         if let Some(host) = self.hosts.by_scope.get(scope.as_str()) {
@@ -81,24 +81,23 @@ impl Control {
 
     /// Drops scopes without sources. A held one is kept until the hold ends: the hold belongs to its index.
     pub(super) fn drop_hosts(&mut self, now: Time) {
-        let at_sources = self.sources.iter().filter_map(|(_, source)| Some(source.terms?.host));
-        let in_use: BTreeSet<HostIdx> =
-            at_sources.chain(self.active_probes.values().map(|active| active.host)).collect();
+        let at_resources = self.resources.iter().map(|(_, resource)| resource.host);
+        let in_use: BTreeSet<HostIdx> = at_resources.chain(self.in_flight.hosts()).collect();
         self.hosts.drop_all(|index, host| {
             !in_use.contains(&index) && host.held_until.is_none_or(|until| until <= now)
         });
     }
 
-    /// Tells the watch what a host allows.
+    /// Tells the scheduler what a host allows.
     pub(super) fn register_host(&mut self, now: Time, host: HostIdx) {
         let at_one_time = self.settings.politeness.concurrent.max(1);
         let terms = HostTerms { at_one_time, budget: self.settings.host_budget };
-        self.update_watch(now, Input::Host { host, terms });
+        self.update_scheduler(now, Input::Host { host, terms });
     }
 
-    /// Tells the watch until when the scope of `url` is held, if it is.
+    /// Tells the scheduler until when the scope of `url` is held, if it is.
     pub(super) fn hold(&mut self, now: Time, host: HostIdx, url: &ScopedUrl) {
-        if let Some((until, _)) = self.politeness.scope_hold(url, now) {
+        if let Some((until, _)) = self.admission.scope_hold(url, now) {
             self.hold_until(now, host, until);
         }
     }
@@ -111,7 +110,7 @@ impl Control {
         probe: ProbeId,
         redirect_chain: &[Url],
     ) -> Vec<dunlin_store::Politeness> {
-        let Some(active) = self.active_probes.get(&probe).filter(|_| redirect_chain.len() > 1) else {
+        let Some(active) = self.in_flight.get(probe).filter(|_| redirect_chain.len() > 1) else {
             return Vec::new();
         };
         let scope = self.settings.politeness.scope;
@@ -125,12 +124,12 @@ impl Control {
                 continue;
             }
             let address = ScopedUrl::from(url.clone());
-            self.politeness.started(&address, now);
-            self.politeness.finished(&address, politeness::Outcome::Abandoned, now);
+            self.admission.started(&address, now);
+            self.admission.finished(&address, politeness::Outcome::Abandoned, now);
             if let Some(host) = self.hosts.by_scope.get(key.as_str()).copied() {
                 self.hold(now, host, &address);
             }
-            to_store.extend(self.remembered(&address));
+            to_store.extend(self.admission.to_store(&address));
             counted.insert(key);
         }
         to_store
@@ -140,6 +139,6 @@ impl Control {
         if let Some(host) = self.hosts.get_mut(host) {
             host.held_until = Some(until);
         }
-        self.update_watch(now, Input::Held { host, until });
+        self.update_scheduler(now, Input::HostHeld { host, until });
     }
 }

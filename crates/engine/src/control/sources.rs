@@ -4,10 +4,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use dunlin_core::{SourceIdx, Time};
-use dunlin_net::politeness::ScopedUrl;
-use dunlin_sched::watch::{Input, Terms};
-use dunlin_store::{ProbeId, SourceId, SourceState};
+use dunlin_core::{ResourceIdx, SourceIdx, Time};
+use dunlin_sched::scheduler::{HostIdx, Input, SourceTerms};
+use dunlin_store::{Health, ResourceId, SourceId, SourceState};
 
 use super::Control;
 use crate::source_config::{Activity, SourceConfig, WatchedSource};
@@ -16,17 +15,19 @@ use crate::source_config::{Activity, SourceConfig, WatchedSource};
 #[derive(Debug)]
 pub(super) struct Source {
     pub(super) id: SourceId,
-    /// `None` when the stored configuration is invalid. Parsed, because parsing costs as much as the rest of a decision.
-    pub(super) address: Option<Arc<ScopedUrl>>,
-    pub(super) terms: Option<Terms>,
+    pub(super) resource_id: ResourceId,
+    /// What is fetched for it; `None` while it is not watched.
+    pub(super) resource: Option<ResourceIdx>,
+    /// Whether the stored configuration is valid.
+    pub(super) is_usable: bool,
     pub(super) state: SourceState,
     pub(super) last_probe: Option<Time>,
     pub(super) not_before: Option<Time>,
     pub(super) failures: u32,
-    pub(super) is_watched: bool,
     /// Whether something was learned about it that is in no note yet.
     pub(super) is_unnoted: bool,
-    pub(super) active_probe: Option<ProbeId>,
+    /// Whether the active probe of its resource serves it.
+    pub(super) is_being_probed: bool,
     /// A configuration that came during a probe, to be applied after it.
     pub(super) next: Option<Box<SourceConfig>>,
 }
@@ -38,6 +39,7 @@ pub(super) struct Sources {
     by_id: BTreeMap<SourceId, SourceIdx>,
     free: Vec<SourceIdx>,
     n_watched: usize,
+    n_attention: usize,
 }
 
 impl Sources {
@@ -58,13 +60,9 @@ impl Sources {
         self.get_mut(index).filter(|source| source.id == id)
     }
 
-    pub(super) fn is_watched(&self, index: SourceIdx) -> bool {
-        self.get(index).is_some_and(|source| source.is_watched)
-    }
-
-    pub(super) fn iter(&self) -> impl Iterator<Item = (SourceIdx, &Source)> {
-        let numbered = self.by_index.iter().zip(0..);
-        numbered.filter_map(|(source, index)| Some((SourceIdx(index), source.as_ref()?)))
+    /// What is fetched for a source that is watched.
+    pub(super) fn resource(&self, index: SourceIdx) -> Option<ResourceIdx> {
+        self.get(index)?.resource
     }
 
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (SourceIdx, &mut Source)> {
@@ -80,26 +78,61 @@ impl Sources {
         self.n_watched
     }
 
+    /// Watched sources that their owners may have to do something about.
+    pub(super) const fn n_attention(&self) -> usize {
+        self.n_attention
+    }
+
+    fn count_in(&mut self, source: &Source) {
+        self.n_watched += usize::from(source.resource.is_some());
+        self.n_attention += usize::from(needs_attention(source));
+    }
+
+    fn count_out(&mut self, source: &Source) {
+        self.n_watched -= usize::from(source.resource.is_some());
+        self.n_attention -= usize::from(needs_attention(source));
+    }
+
     fn put(&mut self, source: Source) -> SourceIdx {
-        self.n_watched += usize::from(source.is_watched);
+        self.count_in(&source);
         let index = self.find(source.id).or_else(|| self.free.pop());
         let index = index.unwrap_or(SourceIdx(self.by_index.len() as u32));
         self.by_id.insert(source.id, index);
         if index.index() == self.by_index.len() {
             self.by_index.push(Some(source));
         } else if let Some(before) = self.by_index[index.index()].replace(source) {
-            self.n_watched -= usize::from(before.is_watched);
+            self.count_out(&before);
         }
         index
     }
 
-    fn take(&mut self, id: SourceId) -> Option<(SourceIdx, Source)> {
-        let index = self.by_id.remove(&id)?;
-        let source = self.by_index[index.index()].take()?;
+    fn take(&mut self, id: SourceId) {
+        let Some(index) = self.by_id.remove(&id) else { return };
+        if let Some(source) = self.by_index[index.index()].take() {
+            self.count_out(&source);
+        }
         self.free.push(index);
-        self.n_watched -= usize::from(source.is_watched);
-        Some((index, source))
     }
+
+    fn set_resource(&mut self, index: SourceIdx, resource: Option<ResourceIdx>) {
+        self.edit(index, |source| source.resource = resource);
+    }
+
+    pub(super) fn set_state(&mut self, index: SourceIdx, state: SourceState) {
+        self.edit(index, |source| source.state = state);
+    }
+
+    fn edit(&mut self, index: SourceIdx, edit: impl FnOnce(&mut Source)) {
+        let Some(mut source) = self.by_index.get_mut(index.index()).and_then(Option::take) else { return };
+        self.count_out(&source);
+        edit(&mut source);
+        self.count_in(&source);
+        self.by_index[index.index()] = Some(source);
+    }
+}
+
+const fn needs_attention(source: &Source) -> bool {
+    source.resource.is_some() && matches!(source.state.health, Health::Attention)
 }
 
 impl Control {
@@ -107,51 +140,73 @@ impl Control {
     pub(super) fn join(&mut self, now: Time, mut config: SourceConfig) {
         let before = self.sources.find(config.id);
         if let Some(source) = before.and_then(|index| self.sources.get_mut(index))
-            && source.active_probe.is_some()
+            && source.is_being_probed
         {
             // The active probe uses the old configuration; two at a time would mix both.
             source.next = Some(Box::new(config));
             return;
         }
+        let mut is_requested = false;
         if let Some(index) = before {
             self.note_before(index, &mut config);
+            let resource = self.sources.resource(index);
+            is_requested = resource.is_some_and(|resource| self.scheduler.scheduler().is_requested(resource));
+            self.unwatch(now, index);
         }
-        if let Some(index) = before
-            && self.sources.is_watched(index)
-        {
-            self.update_watch(now, Input::Left { source: index });
-        }
-        let SourceConfig { id, state, activity } = config;
+        let SourceConfig { id, resource: resource_id, state, activity } = config;
         let (watched, is_watched) = match activity {
             Activity::Watch(watched) => (Some(watched), true),
             Activity::Pause(watched) => (Some(watched), false),
             Activity::Invalid { .. } => (None, false),
         };
-        let terms = watched.as_ref().map(|watched| self.terms(now, watched));
         let source = Source {
             id,
-            address: watched.as_ref().map(|watched| Arc::new(Arc::clone(&watched.url).into())),
-            terms,
+            resource_id,
+            resource: None,
+            is_usable: watched.is_some(),
             state,
             last_probe: watched.as_ref().and_then(|watched| watched.last_probe).map(|at| at.min(now)),
             not_before: watched.as_ref().and_then(|watched| self.not_before(now, watched)),
             failures: watched.as_ref().map_or(0, |watched| watched.failures),
-            is_watched,
             is_unnoted: false,
-            active_probe: None,
+            is_being_probed: false,
             next: None,
         };
         let (last_probe, not_before) = (source.last_probe, source.not_before);
         let index = self.sources.put(source);
-        if let Some(watched) = watched.as_ref().filter(|watched| watched.is_unnoted) {
-            self.note_joined(index, id, watched);
+        let Some(watched) = watched else { return };
+        if is_watched {
+            let host = self.host_of(now, &watched.url);
+            let address = || (Arc::new(Arc::clone(&watched.url).into()), host);
+            let resource = self.resources.add(resource_id, index, address);
+            self.sources.set_resource(index, Some(resource));
         }
-        if let (Some(watched), Some(terms), true) = (watched, terms, is_watched) {
-            let model = watched.model;
-            self.update_watch(
-                now,
-                Input::Joined { source: index, terms, model, last_look: last_probe, not_before },
-            );
+        if watched.is_unnoted {
+            self.note_joined(index, id, &watched);
+        }
+        if let Some(resource) = self.sources.resource(index)
+            && let Some(host) = self.resources.get(resource).map(|resource| resource.host)
+        {
+            let (terms, model) = (terms(host, &watched), watched.model);
+            let source = index;
+            let input = Input::SourceAdded { resource, source, terms, model, last_probe, not_before };
+            self.update_scheduler(now, input);
+            if is_requested {
+                self.update_scheduler(now, Input::ProbeRequested { resource });
+            }
+            self.cei_source_changed(now, id);
+        }
+    }
+
+    /// A source is no longer watched, or will be watched differently.
+    fn unwatch(&mut self, now: Time, index: SourceIdx) {
+        if let Some(resource) = self.sources.resource(index) {
+            self.sources.set_resource(index, None);
+            self.resources.remove(resource, index);
+            self.update_scheduler(now, Input::SourceRemoved { resource, source: index });
+            if let Some(id) = self.sources.get(index).map(|source| source.id) {
+                self.cei_source_changed(now, id);
+            }
         }
     }
 
@@ -161,57 +216,61 @@ impl Control {
         watched.not_before.filter(|at| *at > now).map(|at| at.min(now.plus(longest)))
     }
 
-    fn terms(&mut self, now: Time, watched: &WatchedSource) -> Terms {
-        Terms {
-            host: self.host_of(now, &watched.url),
-            value: watched.value,
-            cost: 1.0,
-            shortest_gap: watched.shortest_gap,
-            longest_gap: watched.longest_gap,
-            wants_changes: true,
-        }
-    }
-
     /// A source that waits after a failure does not delay a requested probe. Its host still may.
     pub(super) fn end_own_pause(&mut self, now: Time, index: SourceIdx) {
-        let Some(model) = self.watch.watch().model(index).cloned() else { return };
         let Some(source) = self.sources.get_mut(index) else { return };
-        let waits = source.not_before.is_some_and(|at| at > now) && source.active_probe.is_none();
-        let (Some(terms), true) = (source.terms, waits) else { return };
+        let waits = source.not_before.is_some_and(|at| at > now) && !source.is_being_probed;
+        let (Some(resource), true) = (source.resource, waits) else { return };
         source.not_before = None;
         let last_probe = source.last_probe;
-        self.update_watch(
-            now,
-            Input::Joined { source: index, terms, model, last_look: last_probe, not_before: None },
-        );
+        let scheduler = self.scheduler.scheduler();
+        let Some((terms, model)) =
+            scheduler.terms(resource, index).zip(scheduler.model(resource, index).cloned())
+        else {
+            return;
+        };
+        let (source, not_before) = (index, None);
+        let input = Input::SourceAdded { resource, source, terms, model, last_probe, not_before };
+        self.update_scheduler(now, input);
     }
 
-    /// A source was removed. Its active probe ends without effect.
+    /// A source was removed. Its active probe ends without effect on it.
     pub(super) fn leave(&mut self, now: Time, id: SourceId) {
-        if let Some((index, source)) = self.sources.take(id)
-            && source.is_watched
-        {
-            self.update_watch(now, Input::Left { source: index });
+        if let Some(index) = self.sources.find(id) {
+            self.unwatch(now, index);
+            self.sources.take(id);
         }
     }
 
     /// A probe has ended: a configuration that came during it is applied now.
     pub(super) fn release(&mut self, now: Time, index: SourceIdx, id: SourceId) {
         let Some(source) = self.sources.same(index, id) else { return };
-        source.active_probe = None;
+        source.is_being_probed = false;
         if let Some(mut next) = source.next.take() {
             let progress = (source.last_probe, source.not_before, source.failures);
-            let same = source.address.clone();
+            let (resource, resource_id) = (source.resource, source.resource_id);
             next.state = source.state.clone();
             if let Activity::Watch(watched) | Activity::Pause(watched) = &mut next.activity
-                && same.is_some_and(|same| *watched.url == *same.url())
+                && resource_id == next.resource
             {
                 (watched.last_probe, watched.not_before, watched.failures) = progress;
-                if let Some(model) = self.watch.watch().model(index) {
+                let model = resource.and_then(|resource| self.scheduler.scheduler().model(resource, index));
+                if let Some(model) = model {
                     watched.model = model.clone();
                 }
             }
             self.join(now, *next);
         }
+    }
+}
+
+fn terms(host: HostIdx, watched: &WatchedSource) -> SourceTerms {
+    SourceTerms {
+        host,
+        value: watched.value,
+        cost: 1.0,
+        shortest_gap: watched.shortest_gap,
+        longest_gap: watched.longest_gap,
+        wants_changes: true,
     }
 }

@@ -3,12 +3,11 @@
 
 use std::time::Duration;
 
-use dunlin_core::Time;
+use dunlin_core::{Backoff, Time};
 
 /// This many of our own failures in a row, without a success in between, are the network's.
 const IN_A_ROW: u32 = 3;
-const FIRST_PAUSE: Duration = Duration::from_secs(5);
-const LONGEST_PAUSE: Duration = Duration::from_mins(1);
+const BACKOFF: Backoff = Backoff { first: Duration::from_secs(5), longest: Duration::from_mins(1) };
 
 /// What is wrong at present.
 #[derive(Debug, Default)]
@@ -25,8 +24,7 @@ impl Trouble {
     pub(super) fn ours(&mut self, now: Time, reason: &str) {
         self.n_ours = self.n_ours.saturating_add(1);
         if self.n_ours >= IN_A_ROW {
-            let doublings = (self.n_ours - IN_A_ROW).min(8);
-            self.pause = Some((now, (FIRST_PAUSE * (1 << doublings)).min(LONGEST_PAUSE)));
+            self.pause = Some((now, BACKOFF.after(self.n_ours - IN_A_ROW + 1)));
             reason.clone_into(&mut self.reason);
         }
     }

@@ -1,4 +1,4 @@
-//! One probe from its task to its result: the fetch, then the reading if the content is new.
+//! One probe from its task to its result: the fetch, then the reading for each source to which the content is new.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
@@ -6,31 +6,33 @@ use std::sync::Arc;
 use dunlin_core::{Fault, Time};
 use dunlin_net::robots::MAX_BYTES;
 use dunlin_net::{Client, Error as NetError, Fetched, Request};
-use dunlin_store::Store;
+use dunlin_store::{SourceId, Store};
+use futures_util::future::join_all;
 use url::Url;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
-use super::recent::{Kept, Recalled};
+use super::probe_cache::{PackedProbeState, ProbeState};
 use super::workers::{Progress, Run, TaskId};
 use crate::capture::{
-    Body, Failure, PreparedProbe, ProbeTask, Step, first_step, given_up, reading_timed_out,
+    Answer, Failure, PreparedProbe, PreparedSource, ProbeResult, ProbeTask, SourceEnd, Step, first_step,
+    given_up, reading_timed_out,
 };
 use crate::control::{Event, SiteHop};
-use crate::handle::wall_clock;
-use crate::probe::{digest, read};
+use crate::memory::FetchState;
+use crate::probe::digest;
 use crate::recipe::Target;
-use crate::{ReaderLimits, Readers, Settings, WorkError};
+use crate::{ReaderLimits, Readers, Settings, WorkError, clock};
 
 /// The result of a task.
 pub(super) struct Done {
     pub(super) event: Event,
-    /// What the next probe of the source starts from, once this one is written.
-    pub(super) next: Option<Kept>,
+    /// What the next probe of each source starts from, once this one is written.
+    pub(super) next: Vec<(SourceId, PackedProbeState)>,
 }
 
 impl From<Event> for Done {
     fn from(event: Event) -> Self {
-        Self { event, next: None }
+        Self { event, next: Vec::new() }
     }
 }
 
@@ -44,17 +46,24 @@ pub(super) enum FetchTask {
 
 /// What a probe starts from.
 pub(super) enum Basis {
-    /// What the last probe left.
-    Recalled(Kept),
+    /// What the last probe left, for each source.
+    Cached(Vec<PackedProbeState>),
     /// What the store has.
     Read(Box<PreparedProbe>),
 }
 
-/// Fetched content that has to be read.
+/// Fetched content that some source has to read.
 pub(super) struct Reading {
     prepared: Box<PreparedProbe>,
-    answer: Box<Result<Fetched, NetError>>,
+    answer: Unhashed,
     at: Time,
+}
+
+/// An answer, as far as it is known.
+enum Unhashed {
+    Hashed(Answer),
+    /// It is too large to be hashed between other tasks.
+    Large(Result<Fetched, NetError>),
 }
 
 /// The largest body that is hashed between other tasks; a larger one would keep them waiting.
@@ -89,26 +98,42 @@ impl Fetching {
         self.readers.clone()
     }
 
-    /// Fetches a source, starting from what is cached of it, or from what the store has.
-    async fn probe(&self, task: ProbeTask, hop: SiteHop, basis: Basis) -> Progress<Reading> {
-        let ProbeTask { probe, source, .. } = task;
-        let (prepared, last_fingerprint) = match basis {
-            Basis::Read(prepared) => (*prepared, None),
-            Basis::Recalled(kept) => {
-                let Recalled { recipe, note, flicker, fingerprint } = kept.recalled();
-                let target = Target { url: Arc::clone(&task.url), recipe };
-                (PreparedProbe::new(&task, target, note, flicker, &self.settings), fingerprint)
-            }
+    /// What a probe starts from, and the fingerprint of the last body.
+    fn prepared(&self, task: &ProbeTask, basis: Basis) -> (PreparedProbe, Option<u128>) {
+        let kept = match basis {
+            Basis::Read(prepared) => return (*prepared, None),
+            Basis::Cached(kept) => kept,
         };
+        let mut prepared = PreparedProbe {
+            probe: task.probe,
+            fetch_state: FetchState::default(),
+            sources: Vec::with_capacity(kept.len()),
+            dropped: Vec::new(),
+        };
+        let mut last_fingerprint = None;
+        for (own, kept) in task.sources.iter().zip(kept) {
+            let ProbeState { recipe, note, flicker, fetch_state, fingerprint } = kept.unpack();
+            let target = Target { url: Arc::clone(&task.url), recipe };
+            (prepared.fetch_state, last_fingerprint) = (fetch_state, fingerprint);
+            let source = PreparedSource::new(task.probe, *own, target, note, flicker, &self.settings);
+            prepared.sources.push(source);
+        }
+        (prepared, last_fingerprint)
+    }
+
+    /// Fetches a resource, starting from what is cached of it, or from what the store has.
+    async fn probe(&self, task: ProbeTask, hop: SiteHop, basis: Basis) -> Progress<Reading> {
+        let probe = task.probe;
+        let (prepared, last_fingerprint) = self.prepared(&task, basis);
         let request = match prepared.request() {
             Ok(request) => hop.of(request),
             Err(error) => {
                 let failure = Failure::new(Fault::User, error.to_string());
-                let result = given_up(&prepared, failure, wall_clock());
+                let result = given_up(&prepared, &failure, clock::now());
                 return Progress::Done(Event::Probed(Box::new(result)).into());
             }
         };
-        tracing::debug!(%source, url = %dunlin_net::RedactedUrl::of(request.url()), "probe");
+        tracing::debug!(url = %dunlin_net::RedactedUrl::of(request.url()), "probe");
         let answer = match self.client.fetch(request).await {
             Err(NetError::CrossSiteRedirect { redirect }) => {
                 return Progress::Done(Event::Redirected { probe, redirect }.into());
@@ -116,23 +141,53 @@ impl Fetching {
             Err(NetError::Stale { .. }) => return Progress::Done(Event::ConnectionClosed { probe }.into()),
             answer => answer,
         };
-        let at = wall_clock();
-        let is_small = is_small(&answer);
-        let fingerprint =
-            answer.as_ref().ok().filter(|_| is_small).and_then(|fetched| self.fingerprint(fetched));
-        let body =
-            if fingerprint.is_some() && fingerprint == last_fingerprint { Body::Last } else { Body::Any };
-        // Most answers are nothing new, and that takes microseconds to see: less than switching to another thread.
-        if is_small && let Step::Done(result) = first_step(&prepared, &answer, body, at) {
-            let next = Kept::after(
-                prepared.target.recipe,
-                Some(prepared.flicker),
-                fingerprint.or(last_fingerprint),
-                &result,
-            );
-            return Progress::Done(Done { event: Event::Probed(result), next });
+        let at = clock::now();
+        let prepared = Box::new(prepared);
+        if !is_small(&answer) {
+            return Progress::Rest(Reading { prepared, answer: Unhashed::Large(answer), at });
         }
-        Progress::Rest(Reading { prepared: Box::new(prepared), answer: Box::new(answer), at })
+        let fingerprint = answer.as_ref().ok().and_then(|fetched| self.fingerprint(fetched));
+        let is_last = fingerprint.is_some() && fingerprint == last_fingerprint;
+        let answer = Answer::new(answer, at, prepared.fetch_state.hash.filter(|_| is_last));
+        // Most answers are nothing new, and that takes microseconds to see: less than switching to another thread.
+        let steps: Vec<Step<'_>> =
+            prepared.sources.iter().map(|source| first_step(source, &answer)).collect();
+        if steps.iter().any(|step| matches!(step, Step::Read(_))) {
+            drop(steps);
+            return Progress::Rest(Reading { prepared, answer: Unhashed::Hashed(answer), at });
+        }
+        let fetch_state = answer.fetch_state(&prepared.fetch_state);
+        let fingerprint = fingerprint.or(last_fingerprint);
+        let (mut next, mut ends) = (Vec::with_capacity(steps.len()), Vec::with_capacity(steps.len()));
+        for (source, step) in prepared.sources.iter().zip(steps) {
+            let Step::Done(result) = step else { continue };
+            let (recipe, flicker) = (Arc::clone(&source.target.recipe), Some(source.flicker.clone()));
+            let kept = PackedProbeState::after(recipe, flicker, fetch_state.clone(), fingerprint, &result);
+            next.extend(kept.map(|kept| (source.source, kept)));
+            ends.push(SourceEnd::Result(result));
+        }
+        let result = ProbeResult::of(&prepared, &answer, ends);
+        Progress::Done(Done { event: Event::Probed(Box::new(result)), next })
+    }
+
+    /// Reads an answer for one source, on a thread of its own and within its time: a source that takes too long does not
+    /// keep others from being read.
+    async fn read(&self, prepared: PreparedSource, answer: &Arc<Answer>) -> SourceEnd {
+        let (store, settings) = (Arc::clone(&self.store), Arc::clone(&self.settings));
+        let (source, within) = (prepared.source, settings.reading_time);
+        let late = reading_timed_out(&prepared, within, answer.at);
+        let answer = Arc::clone(answer);
+        let reading = self.readers.run(within, move || digest(&*store, &settings, prepared, &answer));
+        match reading.await {
+            Ok(Ok(result)) => result.into(),
+            Ok(Err(error)) => SourceEnd::Dropped { source, reason: error.to_string() },
+            Err(WorkError::TooLong { .. }) => {
+                tracing::warn!(%source, ?within, "a page took too long to read; its reading was abandoned");
+                late.into()
+            }
+            Err(WorkError::Panicked(reason)) => SourceEnd::Crashed { source, reason },
+            Err(unread) => SourceEnd::Dropped { source, reason: unread.to_string() },
+        }
     }
 
     async fn robots(&self, url: Url) -> Done {
@@ -165,28 +220,33 @@ impl Run for Fetching {
         }
     }
 
-    async fn finish(&self, Reading { prepared, answer, at }: Reading) -> Done {
-        let (probe, recipe) = (prepared.probe, Arc::clone(&prepared.target.recipe));
-        let (store, settings) = (Arc::clone(&self.store), Arc::clone(&self.settings));
-        let (source, within) = (prepared.source, settings.reading_time);
-        let late = reading_timed_out(&prepared, &answer, within, at);
-        let reading = self.readers.run(within, move || match &*answer {
-            Ok(fetched) if is_small(&answer) => read(&*store, &settings, *prepared, fetched, at),
-            answer => digest(&*store, &settings, *prepared, answer, at),
-        });
-        match reading.await {
-            Ok(Ok(result)) => {
-                let next = Kept::after(recipe, None, None, &result);
-                Done { event: Event::Probed(Box::new(result)), next }
+    async fn finish(&self, Reading { mut prepared, answer, at }: Reading) -> Done {
+        let answer = match answer {
+            Unhashed::Hashed(answer) => answer,
+            Unhashed::Large(answer) => {
+                let probe = prepared.probe;
+                let hashing =
+                    self.readers.run(self.settings.reading_time, move || Answer::new(answer, at, None));
+                match hashing.await {
+                    Ok(answer) => answer,
+                    Err(unread) => return Event::Dropped { probe, reason: unread.to_string() }.into(),
+                }
             }
-            Ok(Err(error)) => Event::Dropped { probe, reason: error.to_string() }.into(),
-            Err(WorkError::TooLong { .. }) => {
-                tracing::warn!(%source, ?within, "a page took too long to read; its reading was abandoned");
-                Event::Probed(Box::new(late)).into()
+        };
+        let fetch_state = answer.fetch_state(&prepared.fetch_state);
+        let answer = Arc::new(answer);
+        let sources = std::mem::take(&mut prepared.sources);
+        let recipes: Vec<_> = sources.iter().map(|source| Arc::clone(&source.target.recipe)).collect();
+        let ends = join_all(sources.into_iter().map(|source| self.read(source, &answer))).await;
+        let mut next = Vec::with_capacity(ends.len());
+        for (recipe, end) in recipes.into_iter().zip(&ends) {
+            if let SourceEnd::Result(result) = end {
+                let kept = PackedProbeState::after(recipe, None, fetch_state.clone(), None, result);
+                next.extend(kept.map(|kept| (result.capture.source, kept)));
             }
-            Err(WorkError::Panicked(reason)) => Event::Crashed { probe, reason }.into(),
-            Err(unread) => Event::Dropped { probe, reason: unread.to_string() }.into(),
         }
+        let result = ProbeResult::of(&prepared, &answer, ends);
+        Done { event: Event::Probed(Box::new(result)), next }
     }
 }
 

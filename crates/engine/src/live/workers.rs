@@ -199,7 +199,7 @@ mod tests {
 
     use super::*;
 
-    /// Errands that do what the test says.
+    /// Probe tasks that do what the test says.
     #[derive(Clone)]
     struct Scripted;
 

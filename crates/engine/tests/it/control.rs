@@ -11,7 +11,10 @@ use dunlin_net::politeness::{Outcome as PolitenessOutcome, Scope};
 use dunlin_net::{Error as NetError, RetryAfter};
 use dunlin_sched::model::Model;
 use dunlin_sched::value::{Life, Urgency, ValueModel};
-use dunlin_store::{Health, Outcome, SourceId, SourceState};
+use dunlin_store::{
+    CeiId, CeiState, Health, NewInterval, Outcome, ResourceId, SourceId, SourceState, StoredCei,
+    StoredInterval,
+};
 use url::Url;
 
 use crate::driver::ControlDriver;
@@ -43,6 +46,39 @@ fn after_a_restart_a_site_is_not_asked_for_its_robots_txt_before_the_gap() {
     driver.control.resume(at(0));
     driver.join(0, 1, "http://a.test/1");
     assert_eq!(driver.ticks(0, 20), [(10, format!("robots {ROBOTS}"))]);
+}
+
+#[test]
+fn after_a_restart_a_host_is_not_chosen_in_vain_before_the_gap() {
+    let mut driver = ControlDriver::new(|settings| settings.robots = RobotsRule::Ignore);
+    driver.control.resume(at(0));
+    driver.join(0, 1, "http://a.test/1");
+    assert_eq!(driver.ticks(0, 20), [(10, "probe 1".to_owned())]);
+    assert_eq!(driver.control.stats().returned, 1);
+}
+
+#[test]
+fn nothing_is_asked_for_any_more_once_the_service_stops() {
+    let mut driver = ControlDriver::new(|settings| {
+        settings.robots = RobotsRule::Ignore;
+        settings.politeness.gap = Duration::ZERO;
+    });
+    (1..=3).for_each(|id| driver.join(0, id, &format!("http://a.test/{id}")));
+    assert_eq!(driver.tick(0), ["probe 1"]);
+    assert_eq!(driver.seen(1, 1), ["probe 2"], "without a gap, the next one follows at once");
+    driver.happen(1, Event::Stopping);
+    assert_eq!(driver.seen(2, 2), [""; 0]);
+    assert_eq!((driver.ticks(2, 100), driver.control.n_active()), (Vec::new(), 0));
+}
+
+#[test]
+fn a_probe_that_waits_for_robots_txt_is_given_back_when_the_service_stops() {
+    let mut driver = ControlDriver::new(|_| ());
+    driver.join(0, 1, "http://a.test/1");
+    assert_eq!(driver.tick(0), [format!("robots {ROBOTS}")]);
+    driver.happen(1, Event::Stopping);
+    assert_eq!(driver.robots(2, ROBOTS, 404, ""), [""; 0]);
+    assert_eq!(driver.control.n_active(), 0, "a service that stops waits for those that are under way");
 }
 
 #[test]
@@ -82,7 +118,7 @@ fn with_several_at_a_time_no_probe_is_chosen_in_vain_within_the_gap() {
     assert_eq!(driver.next(1), (11, "probe 1".to_owned()));
     driver.join(12, 2, "http://a.test/2");
     assert_eq!(driver.next(12), (21, "probe 2".to_owned()));
-    assert_eq!(driver.control.figures().returned, 0);
+    assert_eq!(driver.control.stats().returned, 0);
 }
 
 #[test]
@@ -93,7 +129,7 @@ fn a_redirected_probe_is_returned_while_the_store_takes_nothing() {
     assert_eq!(driver.control.n_active(), 0);
     driver.happen(23, Event::StoreTrouble(None));
     assert_eq!(driver.ticks(23, 40), [(32, "probe 1".to_owned())], "after the gap");
-    assert_eq!(driver.control.figures().returned, 1, "and not chosen too early before");
+    assert_eq!(driver.control.stats().returned, 1, "and not chosen too early before");
 }
 
 #[test]
@@ -102,7 +138,7 @@ fn a_probe_whose_connection_was_closed_is_sent_again_on_a_new_one_after_the_gap(
     let probe = driver.probe(1);
     assert_eq!(driver.happen(21, Event::ConnectionClosed { probe }), Vec::<String>::new());
     assert_eq!(driver.ticks(21, 40), [(31, "probe 1 anew".to_owned())]);
-    assert_eq!(driver.control.figures().probes, 1, "it is one probe");
+    assert_eq!(driver.control.stats().probes, 1, "it is one probe");
 }
 
 #[test]
@@ -202,6 +238,32 @@ fn when_the_clock_is_set_back_a_probe_that_waits_does_not_wait_for_the_old_time(
 }
 
 #[test]
+fn needs_outlive_a_clock_that_is_set_back() {
+    let mut driver = ControlDriver::new(|settings| settings.robots = RobotsRule::Ignore);
+    driver.join(0, 1, "http://a.test/1");
+    let interval = NewInterval { source: SourceId(1), start: at(100), finish: at(9_000) };
+    let cei = StoredCei {
+        id: CeiId(1),
+        need: 1,
+        weight: 5.0,
+        state: CeiState::Open,
+        created: at(0),
+        ended: None,
+        intervals: vec![StoredInterval { interval, captured: None }],
+    };
+    driver.happen(1, Event::CeisAdded(vec![cei]));
+    let mut times = Vec::new();
+    for second in -1_000..5_000 {
+        if !driver.tick(second).is_empty() {
+            times.push(second);
+            driver.seen(second, 1);
+        }
+    }
+    assert!(times.iter().any(|second| *second >= 100), "{times:?}");
+    assert_eq!((driver.control.stats().ceis_captured, driver.control.stats().ceis_open), (1, 0));
+}
+
+#[test]
 fn a_page_that_is_gone_is_not_tried_before_an_hour_however_short_the_longest_gap() {
     let mut driver = begun(|_| ());
     driver.failed(21, 1, Fault::User, PolitenessOutcome::Fine);
@@ -242,6 +304,18 @@ fn failures_of_our_own_do_not_lengthen_the_pause() {
 }
 
 #[test]
+fn failures_of_our_own_do_not_lengthen_the_pause_after_one_of_the_page() {
+    let mut driver = begun(|settings| settings.longest_gap = Duration::from_hours(24));
+    let mut now = 21;
+    for _ in 0..2 {
+        driver.failed(now, 1, Fault::Ours, PolitenessOutcome::Abandoned);
+        (now, _) = driver.next(now + 1);
+    }
+    driver.failed(now, 1, Fault::User, PolitenessOutcome::Fine);
+    assert_eq!(driver.next(now + 1), (now + 3_600, "probe 1".to_owned()));
+}
+
+#[test]
 fn a_probe_that_was_dropped_is_made_again_after_a_pause_that_doubles() {
     let mut driver = begun(|_| ());
     let mut now = 21;
@@ -267,7 +341,7 @@ fn a_probe_is_repeated_if_its_result_could_not_be_stored() {
         assert_eq!(driver.ticks(now + 1, now + pause), [(now + pause, "probe 1".to_owned())], "{pause}");
         now += pause;
     }
-    assert_eq!(driver.control.figures().lost_captures, 3);
+    assert_eq!(driver.control.stats().lost_captures, 3);
 }
 
 #[test]
@@ -387,7 +461,12 @@ fn a_stored_pause_that_a_clock_has_made_absurd_is_shortened() {
         failures: 3,
     };
     let state = SourceState { health: Health::Failing, reason: String::new(), since: at(0) };
-    let config = SourceConfig { id: SourceId(1), state, activity: Activity::Watch(Box::new(watched)) };
+    let config = SourceConfig {
+        id: SourceId(1),
+        resource: ResourceId(1),
+        state,
+        activity: Activity::Watch(Box::new(watched)),
+    };
     driver.happen(0, Event::Configured(vec![config]));
     assert_eq!(driver.ticks(0, 200), [(100, "probe 1".to_owned())]);
 }
@@ -445,12 +524,8 @@ fn a_probe_that_robots_txt_forbids_sends_no_request() {
     assert_eq!(driver.ticks(1, 1_000), []);
     let capture = driver.captures.last().unwrap();
     assert!(matches!(capture.outcome, Outcome::Failed { fault: Fault::User, .. }), "{capture:?}");
-    let figures = driver.control.figures();
-    assert_eq!(
-        (driver.captures.len(), figures.probes, figures.failed_user),
-        (1, 1, 1),
-        "until it is read again"
-    );
+    let stats = driver.control.stats();
+    assert_eq!((driver.captures.len(), stats.probes, stats.failed_user), (1, 1, 1), "until it is read again");
 }
 
 #[test]
@@ -466,7 +541,7 @@ fn a_host_that_rests_after_a_probe_is_not_chosen_in_vain() {
         assert_eq!(next, now + 10, "after the gap");
         (now, id) = (next, asked.strip_prefix("probe ").unwrap().parse().unwrap());
     }
-    assert_eq!(driver.control.figures().returned, 0);
+    assert_eq!(driver.control.stats().returned, 0);
 }
 
 #[test]
@@ -485,10 +560,10 @@ fn a_host_that_only_a_probe_under_way_is_at_is_not_given_to_another() {
     driver.happen(21, Event::Removed(SourceId(1)));
     driver.ticks(21, 1_300);
     driver.join(1_301, 2, "http://b.test/2");
-    assert_eq!(driver.control.figures().hosts, 2, "the first is still being asked");
+    assert_eq!(driver.control.stats().hosts, 2, "the first is still being asked");
     driver.seen(1_302, 1);
     driver.ticks(1_302, 2_600);
-    assert_eq!(driver.control.figures().hosts, 1);
+    assert_eq!(driver.control.stats().hosts, 1);
 }
 
 #[test]
@@ -507,5 +582,14 @@ fn a_page_that_another_one_redirected_to_rests_and_is_not_chosen_early() {
     driver.seen(1, 1);
     let asked = driver.ticks(2, 20);
     assert_eq!(asked, [(11, "probe 1".to_owned()), (11, "probe 2".to_owned())]);
-    assert_eq!(driver.control.figures().returned, 0);
+    assert_eq!(driver.control.stats().returned, 0);
+}
+
+#[test]
+fn a_probe_requested_before_an_edit_counted_is_made_after_it() {
+    let mut driver = begun(|settings| settings.shortest_gap = Duration::from_hours(9));
+    driver.join(20, 1, "http://a.test/1");
+    driver.control.request_probe(at(20), SourceId(1)).unwrap();
+    driver.seen(31, 1);
+    assert_eq!(driver.ticks(32, 60).len(), 1, "the shortest gap does not count for it");
 }

@@ -7,17 +7,19 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use dunlin_core::Fault;
-use dunlin_engine::capture::{Failure, FollowUp, ProbeOutcome, ProbeResult};
-use dunlin_engine::control::{Command, Control, Event, Write};
+use dunlin_engine::capture::{
+    Failure, FollowUp, ProbeOutcome, ProbeResult, ProbeTask, SourceEnd, SourceResult,
+};
+use dunlin_engine::control::{Command, Control, Event, SiteHop, Write};
 use dunlin_engine::memory::ProbeNote;
 use dunlin_engine::source_config::{Activity, SourceConfig, WatchedSource};
 use dunlin_engine::{Pace, Settings};
 use dunlin_net::politeness::Outcome as PolitenessOutcome;
 use dunlin_net::{Connections, CrossSiteRedirect, Fetched, Hop, StatusCode};
-use dunlin_sched::model::{Model, Seen};
+use dunlin_sched::model::{Evidence, Model};
 use dunlin_sched::value::{Life, Urgency, ValueModel};
 use dunlin_store::{
-    Capture, Health, ObservationId, Outcome, ProbeId, Recorded, Repeated, SourceId, SourceState,
+    Capture, Health, ObservationId, Outcome, ProbeId, Recorded, Repeated, ResourceId, SourceId, SourceState,
 };
 use url::Url;
 
@@ -29,6 +31,9 @@ pub(crate) struct ControlDriver {
     pub(crate) settings: Arc<Settings>,
     /// The last probe of each source.
     probes: BTreeMap<SourceId, ProbeId>,
+    resources: BTreeMap<(i64, String), i64>,
+    /// All that fetchers were told, in order.
+    pub(crate) probe_commands: Vec<(ProbeTask, SiteHop)>,
     /// What was last stored about scopes and sites.
     pub(crate) remembered: BTreeMap<String, Vec<u8>>,
     pub(crate) captures: Vec<Arc<Capture>>,
@@ -55,6 +60,8 @@ impl ControlDriver {
             control: Control::new(Arc::clone(&settings), settings.budget, 0),
             settings,
             probes: BTreeMap::new(),
+            resources: BTreeMap::new(),
+            probe_commands: Vec::new(),
             remembered: BTreeMap::new(),
             captures: Vec::new(),
             is_store_slow: false,
@@ -63,8 +70,15 @@ impl ControlDriver {
         }
     }
 
-    /// A source to watch, of which nothing is known.
+    /// A source to watch, of which nothing is known, with a resource of its own.
     pub(crate) fn join(&mut self, seconds: i64, id: i64, url: &str) {
+        let n_known = i64::try_from(self.resources.len()).unwrap();
+        let resource = *self.resources.entry((id, url.to_owned())).or_insert(n_known);
+        self.join_resource(seconds, id, resource, url);
+    }
+
+    /// A source to watch, of which nothing is known.
+    pub(crate) fn join_resource(&mut self, seconds: i64, id: i64, resource: i64, url: &str) {
         let watched = WatchedSource {
             url: Url::parse(url).unwrap().into(),
             value: ValueModel::new(Life::Overwrite, Urgency::Uniform),
@@ -77,7 +91,8 @@ impl ControlDriver {
             failures: 0,
         };
         let state = SourceState { health: Health::New, reason: String::new(), since: at(0) };
-        let config = SourceConfig { id: SourceId(id), state, activity: Activity::Watch(Box::new(watched)) };
+        let (id, resource) = (SourceId(id), ResourceId(resource));
+        let config = SourceConfig { id, resource, state, activity: Activity::Watch(Box::new(watched)) };
         self.happen(seconds, Event::Configured(vec![config]));
     }
 
@@ -93,10 +108,13 @@ impl ControlDriver {
                 match command {
                     Command::FetchRobots { url } => asked.push(format!("robots {url}")),
                     Command::Probe { task, hop } => {
-                        self.probes.insert(task.source, task.probe);
+                        self.probe_commands.push((task.clone(), hop.clone()));
+                        let sources = task.sources.iter().map(|own| own.source);
+                        self.probes.extend(sources.clone().map(|source| (source, task.probe)));
+                        let sources: Vec<String> = sources.map(|source| source.to_string()).collect();
                         let on = if hop.redirect.is_some() { " on" } else { "" };
                         let anew = if hop.connections == Connections::New { " anew" } else { "" };
-                        asked.push(format!("probe {}{on}{anew}", task.source));
+                        asked.push(format!("probe {}{on}{anew}", sources.join("+")));
                     }
                     Command::Write(Write::Capture(capture)) => {
                         self.captures.push(Arc::clone(&capture));
@@ -105,23 +123,23 @@ impl ControlDriver {
                             events.push(stored(&capture));
                         }
                     }
-                    Command::Write(Write::Politeness(places)) => self.remember(&places),
+                    Command::Write(Write::Politeness(scopes)) => self.remember(&scopes),
                     Command::Write(Write::Journal(_)) => {
                         self.n_journals += 1;
                         if !self.is_store_slow {
                             events.push(Event::JournalWritten);
                         }
                     }
-                    Command::Write(Write::Notes { .. }) => {}
+                    Command::Write(Write::Notes { .. } | Write::CeisEnded { .. } | Write::ReadCei(_)) => {}
                 }
             }
         }
         asked
     }
 
-    fn remember(&mut self, places: &[dunlin_store::Politeness]) {
-        for place in places {
-            self.remembered.insert(place.scope.clone(), place.state.clone());
+    fn remember(&mut self, scopes: &[dunlin_store::Politeness]) {
+        for scope in scopes {
+            self.remembered.insert(scope.scope.clone(), scope.state.clone());
         }
     }
 
@@ -165,21 +183,45 @@ impl ControlDriver {
                 (Outcome::Failed { fault: failure.fault, reason: failure.reason.clone() }, failure.health())
             }
         };
-        let probed = ProbeResult {
-            capture: Capture::bare(source, self.probes[&source], at(seconds), stored),
-            politeness_outcome,
+        let probe = self.probes[&source];
+        let capture = Capture::bare(source, probe, at(seconds), stored);
+        let result = SourceResult {
+            capture,
             outcome,
             note: ProbeNote::default(),
             is_noted: false,
+            suppressed: Vec::new(),
             health,
+        };
+        self.ended(seconds, probe, politeness_outcome, vec![result.into()])
+    }
+
+    /// The last probe of a source.
+    pub(crate) fn probe_of(&self, id: i64) -> ProbeId {
+        self.probes[&SourceId(id)]
+    }
+
+    /// A probe has ended, with this outcome for its host and these for its sources.
+    pub(crate) fn ended(
+        &mut self,
+        seconds: i64,
+        probe: ProbeId,
+        politeness_outcome: PolitenessOutcome,
+        sources: Vec<SourceEnd>,
+    ) -> Vec<String> {
+        let probed = ProbeResult {
+            probe,
+            politeness_outcome,
             n_bytes: 0,
             redirect_chain: std::mem::take(&mut self.redirect_chain),
+            fetch_state: None,
+            sources,
         };
         self.happen(seconds, Event::Probed(Box::new(probed)))
     }
 
     pub(crate) fn seen(&mut self, seconds: i64, id: i64) -> Vec<String> {
-        let outcome = ProbeOutcome::Observed { seen: Seen::Unchanged, follow_up: FollowUp::None };
+        let outcome = ProbeOutcome::Observed { evidence: Evidence::Unchanged, follow_up: FollowUp::None };
         self.probed(seconds, id, PolitenessOutcome::Fine, outcome)
     }
 

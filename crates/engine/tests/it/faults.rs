@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use dunlin_engine::simulated::Simulation;
-use dunlin_store::{Health, NewSource, Store};
+use dunlin_store::{Health, NewSource, SourceEdit, Store};
 
 use crate::fixtures::{Ailing, all_changes, feed, page, settings, simulation, state, summaries, test_store};
 use crate::polite::assert_gaps;
@@ -60,6 +60,37 @@ fn every_kind_of_failure_is_reported_waited_out_and_forgotten() {
 }
 
 #[test]
+fn a_page_behind_a_notice_needs_attention_until_it_is_back() {
+    let url = "http://bad.example/page";
+    let test_store = test_store();
+    let mut web = web_with(url);
+    web.fail(url, 7_200, 8_600, Fault::Notice);
+    let mut run = simulation(&test_store.store, web, 0);
+    let (good, bad) = (run.add_source(feed(GOOD)).unwrap(), run.add_source(page(url)).unwrap());
+    run.run_until(at(7_000));
+    assert_eq!((state(&*test_store.store, bad).0, run.stats().attention), (Health::Well, 0));
+    let noticed = (7_200..8_600).step_by(100).find(|seconds| {
+        run.run_until(at(*seconds));
+        state(&*test_store.store, bad).0 == Health::Attention
+    });
+    let noticed = noticed.expect("it was probed while it said to wait");
+    let reason = state(&*test_store.store, bad).1;
+    assert!(reason.contains("maintenance"), "{reason}");
+    assert_eq!((run.stats().attention, run.stats().watched), (1, 2));
+    // One that is paused needs none.
+    let pause = |paused| SourceEdit { paused: Some(paused), ..SourceEdit::default() };
+    run.edit_source(bad, pause(Some(at(noticed)))).unwrap();
+    assert_eq!((run.stats().attention, run.stats().watched), (0, 1));
+    run.edit_source(bad, pause(None)).unwrap();
+    assert_eq!((run.stats().attention, run.stats().watched), (1, 2));
+    run.run_until(at(2 * DAY));
+    assert_eq!(state(&*test_store.store, bad), (Health::Well, String::new()));
+    assert_eq!(run.stats().attention, 0);
+    assert_eq!(summaries(&*test_store.store, bad), Vec::<String>::new());
+    assert!(!summaries(&*test_store.store, good).is_empty());
+}
+
+#[test]
 fn our_own_network_is_not_held_against_anyone() {
     let test_store = test_store();
     let mut web = Web::default();
@@ -102,7 +133,7 @@ fn a_panic_while_reading_one_source_stops_no_other() {
         reason.contains("internal error while reading it") && reason.contains("told to panic"),
         "{reason}"
     );
-    assert!(run.figures().crashed > 2 && run.figures().crashed < 60, "{:?}", run.figures());
+    assert!(run.stats().crashed > 2 && run.stats().crashed < 60, "{:?}", run.stats());
     assert!(summaries(&*test_store.store, good).len() > 40, "others go on");
     ailing.panics_at.store(-1, Ordering::Relaxed);
     run.run_until(at(4 * DAY));
@@ -128,10 +159,10 @@ fn a_full_disk_stops_probes_and_loses_nothing() {
     run.run_until(at(DAY + 7_200));
     assert!(run.health().store_trouble.unwrap().contains("no space left"));
     let n_probes = run.world().probes().count();
-    let n_refused = run.figures().store_failures;
+    let n_refused = run.stats().store_failures;
     run.run_until(at(2 * DAY));
     assert_eq!(run.world().probes().count(), n_probes, "nothing is asked for that cannot be kept");
-    let n_more = run.figures().store_failures - n_refused;
+    let n_more = run.stats().store_failures - n_refused;
     assert!((100..5_000).contains(&n_more), "tried {n_more} times in 22 hours");
 
     ailing.is_full.store(false, Ordering::Relaxed);
@@ -141,7 +172,7 @@ fn a_full_disk_stops_probes_and_loses_nothing() {
     let expected: Vec<String> = (1..=reported.len()).map(|n| format!("Entry {n}")).collect();
     assert_eq!(reported, expected, "each entry once, in order");
     assert!(reported.len() >= 94, "{}", reported.len());
-    assert_eq!(run.figures().lost_captures, 0);
+    assert_eq!(run.stats().lost_captures, 0);
 }
 
 #[test]
@@ -181,7 +212,7 @@ fn a_clock_that_jumps_makes_no_burst_and_no_standstill() {
         drop(run.stop());
         let entries: Vec<_> =
             dunlin_engine::journal::read(&*test_store.store, None).collect::<Result<_, _>>().unwrap();
-        dunlin_sched::watch::journal::replay(entries).unwrap();
+        dunlin_sched::scheduler::journal::replay(entries).unwrap();
     }
 }
 
@@ -201,5 +232,5 @@ fn a_source_that_is_removed_during_a_probe_leaves_nothing_behind() {
     assert!(test_store.store.source(bad).unwrap().is_none());
     assert_eq!(run.world().probes_of("/page").len(), 1);
     assert!(summaries(&*test_store.store, good).len() > 10);
-    assert_eq!((run.figures().in_flight, run.figures().sources), (0, 1));
+    assert_eq!((run.stats().in_flight, run.stats().sources), (0, 1));
 }

@@ -9,10 +9,11 @@ use dunlin_core::Time;
 use dunlin_engine::Settings;
 use dunlin_engine::simulated::Simulation;
 use dunlin_store::{
-    Capture, Change, ChangeQuery, Cursor, CursorRange, Decision, DecisionQuery, Depth, Error, Findings, Item,
-    ItemScope, Lease, Message, NewDecision, NewMessage, NewSource, Note, ObservationQuery, Politeness,
-    ProbeBasis, Pruned, Receipt, Recorded, Retention, Source, SourceEdit, SourceId, SourceQuery, SqliteStore,
-    Statistics, Store, StoredObservation, Version, VersionId, VersionQuery,
+    Capture, CeiId, CeiQuery, CeiState, Change, ChangeQuery, Cursor, CursorRange, Decision, DecisionQuery,
+    Depth, Error, Findings, Item, ItemScope, Lease, Message, NewCei, NewDecision, NewInterval, NewMessage,
+    NewSource, Note, ObservationQuery, Politeness, ProbeBasis, Pruned, Receipt, Recorded, Retention, Source,
+    SourceEdit, SourceId, SourceQuery, SqliteStore, Statistics, Store, StoredCei, StoredObservation, Version,
+    VersionId, VersionQuery,
 };
 use tempfile::TempDir;
 
@@ -165,6 +166,19 @@ impl Store for Ailing {
             Ok(()) => self.inner.record_captures(captures),
             Err(error) => captures.iter().map(|_| Err(error.clone())).collect(),
         }
+    }
+    fn add_cei(&self, cei: NewCei) -> Result<CeiId, Error> {
+        self.inner.add_cei(cei)
+    }
+    fn extend_cei(&self, id: CeiId, more: Vec<NewInterval>, need: u32) -> Result<(), Error> {
+        self.inner.extend_cei(id, more, need)
+    }
+    fn end_ceis(&self, ended: Vec<(CeiId, CeiState)>, at: Time) -> Result<(), Error> {
+        self.room()?;
+        self.inner.end_ceis(ended, at)
+    }
+    fn ceis(&self, query: &CeiQuery) -> Result<Vec<StoredCei>, Error> {
+        self.inner.ceis(query)
     }
     fn changes(&self, query: &ChangeQuery) -> Result<Vec<Change>, Error> {
         self.inner.changes(query)

@@ -35,7 +35,7 @@ async fn as_many_requests_are_open_as_the_settings_say_though_more_is_under_way(
         handle.add_source(source).await.unwrap();
     }
     // Three requests, and a chronon's worth of twenty.
-    until("a full queue", || handle.figures().in_flight >= 23).await;
+    until("a full queue", || handle.stats().in_flight >= 23).await;
     assert_eq!(handle.budget().await.max_in_flight, 23);
     let mut open = Vec::new();
     for _ in 0..3 {
@@ -49,7 +49,7 @@ async fn as_many_requests_are_open_as_the_settings_say_though_more_is_under_way(
     }
     server.accept().await.expect("the next in line");
     drop(server);
-    until("the others' turn", || handle.figures().failed_remote >= 10).await;
+    until("the others' turn", || handle.stats().failed_remote >= 10).await;
     engine.stop().await.unwrap();
 }
 

@@ -59,6 +59,19 @@ fn a_run_that_is_killed_forgets_nothing_that_was_learned() {
 }
 
 #[test]
+fn nothing_is_known_of_another_address_after_a_kill_either() {
+    let test_store = test_store();
+    let (mut run, quiet) = begin(&test_store);
+    run.run_until(at(100));
+    let fresh = run.add_source(page("http://new.example/")).unwrap();
+    let url = Some("http://other.example/".to_owned());
+    run.edit_source(quiet, SourceEdit { url, ..SourceEdit::default() }).unwrap();
+    let mut run = again(&test_store, run.kill(), 100);
+    let [edited, fresh] = [quiet, fresh].map(|source| run.explain(source).unwrap());
+    assert_eq!((edited.last_probe, edited.forecast.rate), (None, fresh.forecast.rate));
+}
+
+#[test]
 fn an_edit_or_a_pause_forgets_nothing_that_was_learned() {
     let test_store = test_store();
     let (mut run, quiet) = begin(&test_store);

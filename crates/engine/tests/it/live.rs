@@ -69,7 +69,12 @@ impl Server {
         self.pages.lock().unwrap().insert(path.to_owned(), (status.to_owned(), body.to_owned()));
     }
 
-    fn n_asked(&self, path: &str) -> usize {
+    /// The head of the last request, in lower case.
+    pub(crate) fn last_head(&self) -> String {
+        self.heads.lock().unwrap().last().cloned().unwrap_or_default()
+    }
+
+    pub(crate) fn n_asked(&self, path: &str) -> usize {
         self.log.lock().unwrap().iter().filter(|asked| *asked == path).count()
     }
 }
@@ -129,7 +134,7 @@ async fn a_change_is_stored_before_it_is_announced_and_announced_once() {
     assert!(explained.forecast.rate > 0.0 && explained.forecast.ahead.len() == 24);
     let report = handle.budget().await;
     assert!(report.used.minute >= 2 && report.hosts[0].scope == "host 127.0.0.1", "{report:?}");
-    assert!(handle.figures().changed >= 1 && handle.health().store_trouble.is_none());
+    assert!(handle.stats().changed >= 1 && handle.health().store_trouble.is_none());
     engine.stop().await.unwrap();
     assert!(matches!(handle.probe_now(source.id).await, Err(Error::Stopped)));
 
@@ -145,7 +150,7 @@ async fn a_change_is_stored_before_it_is_announced_and_announced_once() {
     assert!(stored.last_probe.is_some() && stored.forecast.evidence > 0.0);
     let entries =
         dunlin_engine::journal::read(&*test_store.store, None).collect::<Result<Vec<_>, _>>().unwrap();
-    assert_eq!(dunlin_sched::watch::journal::replay(entries).unwrap().starts, 2);
+    assert_eq!(dunlin_sched::scheduler::journal::replay(entries).unwrap().starts, 2);
 }
 
 #[tokio::test]
@@ -169,7 +174,7 @@ async fn failures_are_states_and_a_panic_is_one_of_them() {
     until("a reported panic", || state(&*test_store.store, bad).1.contains("told to panic")).await;
     handle.probe_now(good).await.unwrap();
     until("others go on", || !summaries(&*test_store.store, good).is_empty()).await;
-    assert_eq!(handle.figures().crashed, 1);
+    assert_eq!(handle.stats().crashed, 1);
     engine.stop().await.unwrap();
 }
 
@@ -213,7 +218,7 @@ async fn budgets_edits_and_removals_take_effect_and_stay() {
     assert!(matches!(handle.edit_source(source, bad).await, Err(Error::Value(_))));
     let pause = SourceEdit { paused: Some(Some(Time::from_seconds(1))), ..SourceEdit::default() };
     handle.edit_source(source, pause).await.unwrap();
-    until("paused", || handle.figures().watched == 0).await;
+    until("paused", || handle.stats().watched == 0).await;
     assert!(matches!(handle.probe_now(source).await, Err(Error::Paused(_))));
     engine.stop().await.unwrap();
 
@@ -225,7 +230,7 @@ async fn budgets_edits_and_removals_take_effect_and_stay() {
     assert!(matches!(handle.remove_source(source).await, Err(Error::NoSuchSource(_))));
     assert!(matches!(handle.explain(source).await, Err(Error::NoSuchSource(_))));
     assert!(matches!(handle.probe_now(source).await, Err(Error::NoSuchSource(_))));
-    assert_eq!(handle.figures().sources, 0);
+    assert_eq!(handle.stats().sources, 0);
     engine.stop().await.unwrap();
 }
 
@@ -262,7 +267,7 @@ async fn store_and_watch_stay_the_same_in_any_order_of_edits() {
     let (stored, used) =
         (dunlin_engine::stored_budget(&*test_store.store).unwrap(), handle.budget().await.pace);
     assert_eq!(stored, Some(used));
-    assert_eq!((test_store.store.statistics().unwrap().sources, handle.figures().sources), (0, 0));
+    assert_eq!((test_store.store.statistics().unwrap().sources, handle.stats().sources), (0, 0));
     engine.stop().await.unwrap();
 }
 
@@ -406,11 +411,11 @@ async fn a_page_without_validators_that_stayed_the_same_often_is_still_seen_to_c
     until_well(&test_store, source).await;
     let mut reported = Cursor::START;
     for body in ["<p>Two</p>", "<p>Three</p>", "<p>Four</p>"] {
-        let before = handle.figures();
+        let before = handle.stats();
         // As often as it takes to know the body again without hashing it, and once more.
         for n_probes in 1..=3 {
             handle.probe_now(source).await.unwrap();
-            until("another probe", || handle.figures().unchanged >= before.unchanged + n_probes).await;
+            until("another probe", || handle.stats().unchanged >= before.unchanged + n_probes).await;
         }
         server.put("/page", "200 OK", body);
         handle.probe_now(source).await.unwrap();
@@ -430,9 +435,9 @@ async fn the_reason_about_reading_a_page_stays_as_long_as_the_page_does() {
     until("the reason", || !state(&*test_store.store, source).1.is_empty()).await;
     let stated = state(&*test_store.store, source);
     assert_eq!(stated.0, Health::Well);
-    let before = handle.figures().unchanged;
+    let before = handle.stats().unchanged;
     handle.probe_now(source).await.unwrap();
-    until("another probe", || handle.figures().unchanged > before).await;
+    until("another probe", || handle.stats().unchanged > before).await;
     assert_eq!(state(&*test_store.store, source), stated);
     server.put("/page", "200 OK", "<p>Top</p>");
     handle.probe_now(source).await.unwrap();
@@ -487,7 +492,7 @@ async fn a_kept_connection_that_is_closed_is_no_failure_and_no_reason_to_hurry()
     let engine = Engine::start(test_store.store.clone(), settings).await.unwrap();
     let source = engine.handle().add_source(page(format!("http://127.0.0.1:{port}/page"))).await.unwrap().id;
     until_well(&test_store, source).await;
-    assert_eq!(engine.handle().figures().failed_remote, 0);
+    assert_eq!(engine.handle().stats().failed_remote, 0);
     engine.stop().await.unwrap();
     let log = log.lock().unwrap().clone();
     let paths: Vec<&str> = log.iter().map(|(path, _)| path.as_str()).take(3).collect();

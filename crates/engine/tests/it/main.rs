@@ -1,7 +1,9 @@
 //! The engine as its users see it, over virtual time and over real sockets.
 #![cfg(test)]
 
+mod ceis; // needs that span sources, and fifty kills
 mod control; // control by itself, event by event
+mod detection; // true changes among noise, page by page
 mod driver; // drives control event by event
 mod faults; // what goes wrong outside, and that it stays outside
 mod fixtures; // stores, settings, and a store that fails on demand
@@ -12,6 +14,7 @@ mod pace; // a host without a gap
 mod polite; // gaps, robots.txt, Retry-After
 mod probes; // what a probe makes of a page
 mod redirects; // redirects to other sites, and sites across restarts
+mod sharing; // sources of one resource
 mod slow; // pages that take too long to read, and what else may stand still
 mod web; // a simulated web
 mod weeks; // long runs: completeness, budget, nothing lost, replay

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dunlin_engine::simulated::Simulation;
-use dunlin_sched::watch::journal::replay;
+use dunlin_sched::scheduler::journal::replay;
 
 use crate::fixtures::{page, settings, test_store};
 use crate::web::{Kind, Logged, Web, at};
@@ -30,14 +30,14 @@ fn log_of(concurrent: u32, host_budget: Option<f64>) -> Vec<Logged> {
     let web = run.stop();
     let entries: Result<Vec<_>, _> = dunlin_engine::journal::read(&*test_store.store, None).collect();
     let replayed = replay(entries.unwrap()).unwrap();
-    assert!(replayed.looks >= web.probes().count() as u64, "{replayed:?}");
+    assert!(replayed.probes >= web.probes().count() as u64, "{replayed:?}");
     web.log
 }
 
 /// The most requests in flight at one time.
 fn most_at_one_time(log: &[Logged]) -> usize {
-    let active_probe = |at| log.iter().filter(|logged| logged.at <= at && at < logged.until).count();
-    log.iter().map(|logged| active_probe(logged.at)).max().unwrap_or(0)
+    let n_active = |at| log.iter().filter(|logged| logged.at <= at && at < logged.until).count();
+    log.iter().map(|logged| n_active(logged.at)).max().unwrap_or(0)
 }
 
 /// The most requests within a stretch of so many seconds.

@@ -35,17 +35,17 @@ fn hosts_go_with_their_last_source_and_new_ones_reuse_their_index() {
     let add = |run: &mut Simulation<Web>, n: i64| run.add_source(page(&url(n))).unwrap();
     let sources: Vec<_> = (0..10).map(|n| add(&mut run, n)).collect();
     run.run_until(at(3_600));
-    assert_eq!(run.figures().hosts, 10);
+    assert_eq!(run.stats().hosts, 10);
     for source in &sources[1..] {
         run.remove_source(*source).unwrap();
     }
     run.run_until(at(7_200));
-    assert_eq!(run.figures().hosts, 1);
+    assert_eq!(run.stats().hosts, 1);
     for n in 10..15 {
         add(&mut run, n);
     }
     run.run_until(at(14_400));
-    assert_eq!(run.figures().hosts, 6);
+    assert_eq!(run.stats().hosts, 6);
     for n in 10..15 {
         let host = format!("h{n}.example");
         assert!(run.world().probes().any(|logged| logged.host == host), "{host} is probed");

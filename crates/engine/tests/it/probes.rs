@@ -3,11 +3,19 @@
 use std::time::Duration;
 
 use dunlin_core::Time;
-use dunlin_engine::capture::{ChangeDetail, DetailPiece};
+use dunlin_engine::capture::{
+    Answer, ChangeDetail, DetailPiece, FollowUp, PreparedSource, Previous, ProbeOutcome, SourceTask, read,
+};
+use dunlin_engine::memory::ProbeNote;
+use dunlin_engine::recipe::check;
 use dunlin_engine::simulated::{Answered, Simulation, World};
 use dunlin_engine::{Pace, Settings, SourceStatus};
+use dunlin_extract::{Flicker, Input, Limits};
 use dunlin_net::{Fetched, Hop, Request, StatusCode};
-use dunlin_store::{Health, NewSource, ObservationQuery, Outcome, SourceEdit, SourceId, Store, VersionQuery};
+use dunlin_sched::model::{Completeness, Evidence};
+use dunlin_store::{
+    Health, NewSource, ObservationQuery, Outcome, ProbeId, SourceEdit, SourceId, Store, VersionQuery,
+};
 
 use crate::fixtures::{
     TestStore, all_changes, feed, page, settings, simulation, state, summaries, test_store,
@@ -218,7 +226,7 @@ fn a_pause_that_is_over_is_not_explained_as_one() {
 #[test]
 fn a_source_with_a_long_shortest_gap_is_not_overdue_before_it() {
     let recipe = r#"{"shortest_gap":7200,"longest_gap":60}"#.to_owned();
-    let checked = dunlin_engine::recipe::check(&NewSource { recipe, ..page(PAGE) }, &settings()).unwrap();
+    let checked = check(&NewSource { recipe, ..page(PAGE) }, &settings()).unwrap();
     assert_eq!((checked.shortest_gap.as_secs(), checked.longest_gap.as_secs()), (7_200, 7_200));
 }
 
@@ -297,8 +305,56 @@ fn the_dates_of_a_feed_are_evidence_from_the_first_probe_on() {
     let query = ObservationQuery { source: Some(feed), after: None, limit: 9 };
     let first = test_store.store.observations(&query).unwrap().remove(0);
     assert_eq!(first.outcome, Outcome::Unchanged);
-    assert_eq!(first.evidence.len(), 40, "all dates, and that of the entry from long ago");
-    assert!(first.evidence.is_sorted());
+    let evidence = run.explain(feed).unwrap().forecast.evidence;
+    assert!(evidence > 10.0, "{evidence}: the dates of forty entries");
+}
+
+#[test]
+fn the_date_of_a_page_is_evidence_of_a_change_from_the_first_probe_on() {
+    let evidence = |headers: &[(&str, &str)]| {
+        let mut probed = Probed::source(page(PAGE));
+        probed.see(answer(200, headers, "<p>One</p>"));
+        probed.run.explain(probed.source).unwrap().forecast.evidence
+    };
+    let modified = format!("Fri, {}", rfc822(at(-3_600)));
+    let (undated, dated) = (evidence(&[]), evidence(&[("last-modified", &modified)]));
+    assert!(dated > undated + 0.5, "{dated}, and {undated} without a date");
+}
+
+/// What a probe at second 3600 shows of a feed that was last probed at 0.
+fn shown_of(now: &[(&str, i64)], before: &[(&str, i64)]) -> ProbeOutcome {
+    let entries = |entries: &[(&str, i64)]| {
+        let entry = |(title, date): &(&str, i64)| {
+            format!(
+                "<item><title>{title}</title><guid>{title}</guid><pubDate>Fri, {}</pubDate></item>",
+                rfc822(at(*date))
+            )
+        };
+        let entries: String = entries.iter().map(entry).collect();
+        answer(200, &[], &format!("<rss version='2.0'><channel>{entries}</channel></rss>"))
+    };
+    let checked = check(&feed(FEED), &settings()).unwrap();
+    let extractor = checked.extractor(Limits::default()).unwrap();
+    let earlier = extractor.extract(&Input { body: &entries(before).body, ..Input::default() }).items;
+    let previous = Previous { n_present: earlier.len(), items: earlier };
+    let note = ProbeNote { hash: Some([0; 32]), ..ProbeNote::default() };
+    let task = SourceTask { source: SourceId(1), last_probe: Some(at(0)) };
+    let prepared =
+        PreparedSource::new(ProbeId(2), task, checked.target, note, Flicker::default(), &settings());
+    let answer = Answer::new(Ok(entries(now)), at(3_600), None);
+    read(prepared, &answer, answer.result.as_ref().unwrap(), &previous, &extractor).outcome
+}
+
+#[test]
+fn a_feed_that_runs_over_between_probes_does_not_show_all_that_happened() {
+    let (old, one, two) = (("Old", -600), ("One", 1_200), ("Two", 2_400));
+    for (now, completeness) in
+        [(&[two, one, old][..], Completeness::All), (&[two, one][..], Completeness::Latest)]
+    {
+        let evidence = Evidence::Changed { times: vec![at(1_200), at(2_400)], completeness };
+        let shown = ProbeOutcome::Observed { evidence, follow_up: FollowUp::None };
+        assert_eq!(shown_of(now, &[old]), shown);
+    }
 }
 
 #[test]
@@ -329,7 +385,7 @@ fn flicker_is_learned_from_a_second_probe_and_then_suppressed() {
     let source = run.add_source(NewSource { recipe, ..page(PAGE) }).unwrap();
     run.run_until(at(2 * DAY));
     let reported = summaries(&*test_store.store, source);
-    assert_eq!(reported.len(), 1, "the counter is reported once: {reported:?}");
+    assert_eq!(reported.len(), 1, "the words are reported once: {reported:?}");
     let probes = run.world().probes_of("/page");
     let closest = probes.windows(2).map(|pair| pair[1].since(pair[0]).as_secs()).min();
     assert!(closest.unwrap() < 60, "a second probe came soon: {closest:?}");
@@ -349,7 +405,7 @@ fn flicker_is_learned_however_often_the_page_is_probed() {
     let source = run.add_source(page(PAGE)).unwrap();
     run.run_until(at(DAY));
     let reported = summaries(&*test_store.store, source);
-    assert_eq!(reported.len(), 2, "the counter once, then the real change: {reported:?}");
+    assert_eq!(reported.len(), 2, "the words once, then the real change: {reported:?}");
     assert!(run.explain(source).unwrap().forecast.rate < 10.0 / DAY as f64, "noise is no reason to probe");
 }
 

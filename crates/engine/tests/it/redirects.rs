@@ -205,8 +205,8 @@ fn a_source_at_a_dead_port_holds_back_nothing_else_of_its_host() {
         assert_eq!(explained.not_before, Some(hold.until));
     }
     // None of the budget is spent on what cannot be asked.
-    let figures = run.figures();
-    assert!(figures.probes <= n_probes as u64 + 20, "{figures:?}");
+    let stats = run.stats();
+    assert!(stats.probes <= n_probes as u64 + 20, "{stats:?}");
 }
 
 #[test]

@@ -47,8 +47,8 @@ async fn a_reading_that_overruns_is_a_refusal_that_names_the_recipe_and_its_late
         "{reason}"
     );
     assert!(reason.contains("try a simpler selector") && reason.contains("limits.reading"), "{reason}");
-    let figures = handle.figures();
-    assert_eq!((ailing.items.n_held(), figures.failed_user, figures.abandoned_readings), (1, 1, 1));
+    let stats = handle.stats();
+    assert_eq!((ailing.items.n_held(), stats.failed_user, stats.abandoned_readings), (1, 1, 1));
     assert_eq!(handle.standstill(), None, "there are others to read with");
     let paused = handle.explain(source).await.unwrap();
     assert!(paused.not_before.is_some(), "{paused:?}");
@@ -72,7 +72,7 @@ async fn a_reading_that_overruns_is_a_refusal_that_names_the_recipe_and_its_late
     assert!(!reported.contains("Two"), "{reported}");
     let entries =
         dunlin_engine::journal::read(&*test_store.store, None).collect::<Result<Vec<_>, _>>().unwrap();
-    dunlin_sched::watch::journal::replay(entries).unwrap();
+    dunlin_sched::scheduler::journal::replay(entries).unwrap();
 }
 
 #[tokio::test]
@@ -202,7 +202,7 @@ fn a_page_that_is_always_slow_to_read_is_read_ever_less_often() {
     }
     assert!(pauses.len() > 10, "{pauses:?}");
     assert!(summaries(&*store, watched[0]).len() > 80, "others go on");
-    assert!(run.figures().failed_ours == 0 && run.health().network_trouble.is_none());
+    assert!(run.stats().failed_ours == 0 && run.health().network_trouble.is_none());
 
     // Once it can be read again, it is watched as ever.
     run.run_until(at(120 * HOUR));

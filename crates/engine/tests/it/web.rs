@@ -21,7 +21,7 @@ pub(crate) fn at(seconds: i64) -> Time {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Kind {
     Page,
-    /// A page with a counter that is another one in every answer.
+    /// A page with a few words that are others in every answer.
     Flickering,
     /// The last so many entries.
     Feed(usize),
@@ -36,6 +36,8 @@ pub(crate) enum Fault {
     ConnectionRefused,
     Truncated,
     Moved,
+    /// It answers, but with another page that says to wait.
+    Notice,
     /// For now it is elsewhere.
     SeeOther(&'static str),
 }
@@ -132,6 +134,11 @@ impl Web {
                 Fault::Moved => {
                     hops.push(Hop { status: StatusCode::MOVED_PERMANENTLY, from: url.clone() });
                 }
+                Fault::Notice => {
+                    let body = "<html><body><h1>Down for maintenance</h1><p>Back soon.</p></body></html>";
+                    let headers = [("content-type", "text/html")];
+                    return Ok(fetched(200, &headers, body.to_owned(), url, hops));
+                }
                 Fault::SeeOther(target) => {
                     hops.push(Hop { status: StatusCode::SEE_OTHER, from: url.clone() });
                     let target = target.parse().unwrap();
@@ -184,7 +191,10 @@ impl World for Web {
 }
 
 fn page(version: usize, counter: Option<usize>) -> String {
-    let counter = counter.map_or_else(String::new, |n| format!("<p>You are visitor number {n}</p>"));
+    // Words that mean nothing and are others in every answer.
+    let word = |n: usize| ["tern", "gull", "knot", "ruff", "sand", "wave", "tide", "reef"][n % 8];
+    let counter =
+        counter.map_or_else(String::new, |n| format!("<p>{} {} {}</p>", word(n), word(n / 8), word(n / 64)));
     format!(
         "<html><body><h1>A page</h1><p>Something that stays.</p><p>This is edition {version} of it.</p>\
          {counter}<p>Written by hand.</p></body></html>"

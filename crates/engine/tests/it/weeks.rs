@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use dunlin_engine::Strategy;
 use dunlin_engine::journal::{ProbeFigures, read};
 use dunlin_engine::simulated::Simulation;
-use dunlin_sched::watch::Input;
-use dunlin_sched::watch::journal::{Entry, replay};
+use dunlin_sched::scheduler::Input;
+use dunlin_sched::scheduler::journal::{JournalEntry, replay};
 use dunlin_store::{DecisionQuery, Store};
 
 use crate::fixtures::{TestStore, all_changes, feed, n_changes, page, settings, test_store};
@@ -94,13 +94,18 @@ fn planning_captures_more_than_taking_turns_within_the_same_budget() {
 
 /// In every window at most what is granted in it and the burst: a chronon's half probe and one more. Counted where probes are
 /// decided on: one for which robots.txt has to be read first reaches its host some chronons later, beside others.
-fn assert_decided_within_budget(entries: &[Entry]) {
+fn assert_decided_within_budget(entries: &[JournalEntry]) {
     let mut decided = Vec::new();
     for entry in entries {
         match entry {
-            Entry::Chose { at, sources, .. } => decided.extend(sources.iter().map(|source| (*at, *source))),
-            Entry::Told { input: Input::Returned { source } | Input::PutOff { source, .. }, .. } => {
-                let returned = decided.iter().rposition(|(_, chosen)| chosen == source).unwrap();
+            JournalEntry::Chose { at, resources, .. } => {
+                decided.extend(resources.iter().map(|resource| (*at, *resource)));
+            }
+            JournalEntry::Input {
+                input: Input::ProbeReturned { resource } | Input::ProbePostponed { resource, .. },
+                ..
+            } => {
+                let returned = decided.iter().rposition(|(_, chosen)| chosen == resource).unwrap();
                 decided.remove(returned);
             }
             _ => {}
@@ -144,13 +149,13 @@ fn a_journal_of_plans_replays_too() {
 fn replays(strategy: Strategy) {
     let test_store = test_store();
     let mut simulation = run(&test_store, strategy, 3);
-    let n_probes = simulation.figures().probes;
+    let n_probes = simulation.stats().probes;
     let order: Vec<String> = simulation.world().probes().map(|logged| logged.path.clone()).collect();
     drop(simulation.stop());
-    let entries: Vec<Entry> = read(&*test_store.store, None).collect::<Result<_, _>>().unwrap();
+    let entries: Vec<JournalEntry> = read(&*test_store.store, None).collect::<Result<_, _>>().unwrap();
     let replayed = replay(entries.clone()).unwrap();
     assert_eq!(replayed.starts, 1);
-    assert!(replayed.looks >= n_probes, "{replayed:?}");
+    assert!(replayed.probes >= n_probes, "{replayed:?}");
     // One row for each probe, in the order of the requests, each with a number of its own and a reason.
     let rows = test_store.store.decisions(&DecisionQuery::first(1_000_000)).unwrap();
     let rows: Vec<_> = rows.into_iter().filter(|row| row.decision.source.is_some()).collect();
@@ -164,13 +169,14 @@ fn replays(strategy: Strategy) {
 
     // Without its beginning a run cannot be replayed, and that is not silent.
     let passed_over = replay(entries.iter().skip(1).cloned()).unwrap();
-    assert_eq!((passed_over.starts, passed_over.looks), (0, 0));
-    assert_eq!(passed_over.passed_over, replayed.looks);
+    assert_eq!((passed_over.starts, passed_over.probes), (0, 0));
+    assert_eq!(passed_over.passed_over, replayed.probes);
 
     // A journal in which one thing is missing does not replay: the test would notice.
-    let looked = |entry: &Entry| matches!(entry, Entry::Told { input: Input::Looked { .. }, .. });
+    let is_probed =
+        |entry: &JournalEntry| matches!(entry, JournalEntry::Input { input: Input::Probed { .. }, .. });
     let mut damaged = entries;
-    let first = damaged.iter().position(looked).unwrap();
+    let first = damaged.iter().position(is_probed).unwrap();
     damaged.remove(first);
     assert!(replay(damaged).is_err());
 }
@@ -229,6 +235,6 @@ fn killed_and_stopped_again_and_again_nothing_is_lost_or_doubled() {
     assert!(changes.len() >= n_first + expected, "{} of {}", changes.len(), n_first + expected);
     assert_gaps(&run.world().log, 10);
     drop(run.stop());
-    let entries: Vec<Entry> = read(&*test_store.store, None).collect::<Result<_, _>>().unwrap();
+    let entries: Vec<JournalEntry> = read(&*test_store.store, None).collect::<Result<_, _>>().unwrap();
     assert_eq!(replay(entries).unwrap().starts, starts);
 }

@@ -42,7 +42,7 @@ impl CheckedSelector {
     }
 
     /// The elements that it matches, in the order of the page; those found until the work is used up.
-    pub(super) fn matches<'p>(&self, page: &'p Html, work: &Work) -> impl Iterator<Item = ElementRef<'p>> {
+    pub(crate) fn matches<'p>(&self, page: &'p Html, work: &Work) -> impl Iterator<Item = ElementRef<'p>> {
         let mut caches = SelectorCaches::default();
         let elements = page.tree.nodes().filter(|node| node.parent().is_some()).filter_map(ElementRef::wrap);
         // An element that is matched by running out of steps (`:not(:has(a))` on half a page) is not matched.

@@ -44,6 +44,7 @@ fn deep_pages_are_stopped_whatever_they_hide_behind() {
         "<svg><desc><span></svg>",
         "<select><style></select><div>",
         "<!--><div><!-- -->",
+        "<!-- x --!><div><!-- -->",
         "<form><div></form>",
         "<body><div></body>",
         "<td><div>",

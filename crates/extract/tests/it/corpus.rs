@@ -54,7 +54,7 @@ fn extract(file: &[u8]) -> Document {
         }
     }
     let extractor = Extractor::new(&recipe, &noise, Limits::default()).unwrap();
-    extractor.extract(&Input { body: rest, content_type, url })
+    extractor.extract(&Input { body: rest, content_type, url, last_charset: None })
 }
 
 #[test]

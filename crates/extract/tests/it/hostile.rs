@@ -11,7 +11,7 @@ fn selector(css: &str) -> Recipe {
 
 fn with_limits(limits: Limits, recipe: &Recipe, body: &str) -> Document {
     let extractor = Extractor::new(recipe, &NoiseRules::default(), limits).unwrap();
-    extractor.extract(&Input { body: body.as_bytes(), content_type: None, url: None })
+    extractor.extract(&Input { body: body.as_bytes(), content_type: None, url: None, last_charset: None })
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn is_ended(document: &Document) -> bool {
 fn hurried(recipe: &Recipe, noise: &NoiseRules, body: &str) -> Document {
     let limits = Limits { max_steps: 1_000_000, ..Limits::default() };
     let extractor = Extractor::new(recipe, noise, limits).unwrap();
-    extractor.extract(&Input { body: body.as_bytes(), content_type: None, url: None })
+    extractor.extract(&Input { body: body.as_bytes(), content_type: None, url: None, last_charset: None })
 }
 
 /// Each of these would take minutes to hours; a test that ends has seen them ended.
@@ -193,11 +193,56 @@ fn comparing_is_paid_for_over_all_changes() {
 }
 
 #[test]
-fn entities_are_not_expanded() {
+fn entities_that_build_on_each_other_are_not_expanded() {
     let bomb = "<!DOCTYPE rss [<!ENTITY a \"aaaaaaaaaa\"><!ENTITY b \"&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;\">]>\
                 <rss version='2.0'><channel><item><guid>1</guid><title>&b;</title></item></channel></rss>";
     let document = read(&Recipe::Auto, bomb.as_bytes());
     assert!(document.items.iter().all(|item| item.title.len() < 20), "{:?}", document.items);
+}
+
+/// Each of these would be searched for a missing end again and again, or looked up among too many others.
+#[test]
+fn broken_feeds_are_not_read_over_and_over() {
+    let xml = [
+        "<![CDATA[",
+        "<item><title><![CDATA[",
+        "<a b=\"",
+        "<",
+        "<!--",
+        "<!DOCTYPE [",
+        "<?x ",
+        "<a <",
+        "<![CDATA[</a><![CDATA[",
+    ];
+    let declared: Vec<String> = (0..20_000).map(|n| format!("xmlns:a{n}='b'")).collect();
+    let declared = declared.join(" ");
+    let bodies = xml.map(|piece| format!("<rss><channel>{}", piece.repeat(400_000))).into_iter().chain([
+        format!("<rss>{}{}", "<b>".repeat(500), "</a>".repeat(1_000_000)),
+        format!("<rss {declared}>{}", "<b:c>".repeat(500_000)),
+        format!("<rss><!DOCTYPE rss [{}]>", "<!ENTITY a 'b'>".repeat(200_000)),
+        format!("<rss><channel><item><title>{}", "&".repeat(4_000_000)),
+        format!("{{\"version\":\"https://jsonfeed.org/version/1\",\"items\":[{}", "{\"a\":".repeat(400_000)),
+        format!("{{\"version\":\"https://jsonfeed.org/version/1\",\"items\":[{}", "{},".repeat(400_000)),
+    ]);
+    for body in bodies {
+        let document = read(&Recipe::Feed, body.as_bytes());
+        assert!(document.items.is_empty() && !document.is_complete, "{}", start(&body));
+        assert!(!document.diagnostics.is_empty(), "{}", start(&body));
+    }
+}
+
+fn start(body: &str) -> &str {
+    &body[..60]
+}
+
+#[test]
+fn what_entities_add_up_to_is_bounded() {
+    let (value, uses) = ("x".repeat(4000), "&a;".repeat(100_000));
+    let item = format!("<item><guid>1</guid><title>{uses}</title></item>");
+    let bomb =
+        format!("<!DOCTYPE rss [<!ENTITY a '{value}'>]><rss version='2.0'><channel>{item}</channel></rss>");
+    let document = read(&Recipe::Auto, bomb.as_bytes());
+    assert!(is_ended(&document) && !document.is_complete, "{:?}", document.diagnostics);
 }
 
 #[test]
@@ -217,8 +262,12 @@ fn scripts_and_places_within_the_page_are_no_links() {
     let recipe = Recipe::HtmlSelector { css: "li".to_owned() };
     let links = |href: &str| {
         let page = format!("<ul><li><a href=\"{href}\">One</a><li><a href=\"/two\">Two</a></ul>");
-        let input =
-            Input { body: page.as_bytes(), content_type: Some("text/html"), url: Some("https://a.example/") };
+        let input = Input {
+            body: page.as_bytes(),
+            content_type: Some("text/html"),
+            url: Some("https://a.example/"),
+            last_charset: None,
+        };
         let found = crate::reading::extractor(&recipe).extract(&input).items;
         found.into_iter().map(|item| item.link).collect::<Vec<_>>()
     };
@@ -241,6 +290,26 @@ fn limits_are_kept_and_said() {
     assert!(!document.is_complete);
     let said: Vec<String> = document.diagnostics.iter().map(ToString::to_string).collect();
     assert_eq!(said, ["kept the first 3 items", "cut the text of 3 items at 5 bytes"]);
+    // However a document is read: one item more than may be kept, and those behind it may still be there.
+    let limits = Limits { max_items: 3, ..Limits::default() };
+    for (recipe, item) in
+        [(selector("p"), "<p>"), (Recipe::JsonPath { path: "$[*]".to_owned() }, ","), (Recipe::Auto, ",")]
+    {
+        let document_of = |n_items: u32| {
+            let values =
+                (0..n_items).map(|n| if item == "," { format!("{{\"id\":{n}}}") } else { n.to_string() });
+            let values: Vec<String> = values.collect();
+            let body = match item {
+                "<p>" => format!("<p>{}", values.join(item)),
+                "," => format!("[{}]", values.join(item)),
+                _ => values.join(item),
+            };
+            with_limits(limits, &recipe, &body)
+        };
+        let (all, most) = (document_of(3), document_of(4));
+        assert_eq!((all.items.len(), all.is_complete), (3, true), "{recipe:?}");
+        assert_eq!((most.items.len(), most.is_complete), (3, false), "{recipe:?}");
+    }
     let limits = Limits { max_bytes: 4000, ..Limits::default() };
     for (length, is_complete) in [(4000, true), (5000, false)] {
         let document = with_limits(limits, &Recipe::Text, &"x\n".repeat(length / 2));

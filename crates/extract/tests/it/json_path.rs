@@ -14,6 +14,7 @@ fn selected(path: &str, document: &Value) -> Result<Vec<Value>, String> {
         body: body.as_bytes(),
         content_type: Some("application/json"),
         url: None,
+        last_charset: None,
     });
     Ok(read.items.iter().map(|item| item.text.parse().unwrap_or_else(|_| item.text.clone().into())).collect())
 }
@@ -81,6 +82,10 @@ fn functions() {
     check("$[?match(@, 'a|b')]", &json!(["ab", "a", "b"]), &["a", "b"]);
     check("$[?search(@, '1.2')]", &json!(["x1-2x", "1\r2", "12"]), &["x1-2x"]);
     check("$.books[?value(@..price) > 20].title", &shop, &["D"]);
+    // Of several nodes there is no one value: not the first, and not the last.
+    check("$.books[?value(@.tags[*]) == 'old'].title", &shop, &[]);
+    check("$.books[?value(@.tags[*]) == 'rare'].title", &shop, &[]);
+    check("$.books[?value(@.tags[:1]) == 'old'].title", &shop, &["D"]);
     check(
         "$[?match(@.a, @.b)].a",
         &json!([{"a": "x", "b": "x"}, {"a": "y", "b": "x"}, {"a": "z", "b": "["}]),
@@ -114,7 +119,12 @@ fn paths_are_normalized() {
     let recipe = Recipe::JsonPath { path: "$..*".to_owned() };
     let extractor = Extractor::new(&recipe, &NoiseRules::default(), Limits::default()).unwrap();
     let body = json!({"it's": 1, "a\\b": {"\u{7}\n": 2}}).to_string();
-    let read = extractor.extract(&Input { body: body.as_bytes(), content_type: None, url: None });
+    let read = extractor.extract(&Input {
+        body: body.as_bytes(),
+        content_type: None,
+        url: None,
+        last_charset: None,
+    });
     let ids: Vec<&str> = read.items.iter().map(|item| item.id.value.as_str()).collect();
     assert_eq!(ids, [r"$['a\\b']", r"$['it\'s']", r"$['a\\b']['\u0007\n']"]);
 }
@@ -143,6 +153,7 @@ mod reference {
             body: body.as_bytes(),
             content_type: Some("application/json"),
             url: None,
+            last_charset: None,
         });
         Ok(once(read.items.into_iter().map(|item| item.text).collect()))
     }

@@ -2,7 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 #![expect(clippy::print_stdout, reason = "the counts on real pages are the point of counting")]
 
+mod conformance; // what other projects' tests expect of feeds; their data are read by `reference`
 mod corpus; // documents of each format and with each quirk, and what is read of them
+mod damage; // feeds that are damaged once, and what stays the same
 mod detect; // what is new, edited and gone, and what is not
 mod flicker; // what is learned, and what is suppressed
 mod hostile; // pages built to keep a parser busy

@@ -9,7 +9,7 @@ pub(crate) fn extractor(recipe: &Recipe) -> Extractor {
 }
 
 pub(crate) fn read(recipe: &Recipe, body: &[u8]) -> Document {
-    extractor(recipe).extract(&Input { body, content_type: None, url: None })
+    extractor(recipe).extract(&Input { body, content_type: None, url: None, last_charset: None })
 }
 
 /// An item with a guid and a link made of it.
@@ -19,6 +19,7 @@ pub(crate) fn item(guid: &str, title: &str, text: &str) -> Item {
         title: title.to_owned(),
         link: Some(format!("https://x.example/{guid}")),
         text: text.to_owned(),
+        outline: dunlin_extract::outline::Outline::default(),
         published: None,
     }
 }

@@ -65,7 +65,7 @@ fn recipes_are_written_down_in_one_way() {
 
 fn read(recipe: &Recipe, body: &[u8], content_type: &str) -> Document {
     let extractor = Extractor::new(recipe, &NoiseRules::default(), Limits::default()).unwrap();
-    extractor.extract(&Input { body, content_type: Some(content_type), url: None })
+    extractor.extract(&Input { body, content_type: Some(content_type), url: None, last_charset: None })
 }
 
 /// The diagnostics, and how many items there are.

@@ -8,7 +8,7 @@
 mod measure;
 mod needs;
 mod polling;
-mod watch;
+mod scheduler;
 mod wic;
 
 fn main() {
@@ -18,25 +18,25 @@ fn main() {
     {
         let measured = wic::run(case)
             .or_else(|| needs::run(case))
-            .or_else(|| watch::run(case))
+            .or_else(|| scheduler::run(case))
             .or_else(|| polling::run(case))
             .unwrap();
         println!("{measured}");
         return;
     }
-    let wanted = |name: &str| args.is_empty() || args.iter().any(|arg| name.contains(arg.as_str()));
-    if wanted("wic") {
+    let is_selected = |name: &str| args.is_empty() || args.iter().any(|arg| name.contains(arg.as_str()));
+    if is_selected("wic") {
         wic::report();
     }
-    if wanted("watch") {
-        watch::report();
+    if is_selected("scheduler") {
+        scheduler::report();
     }
     for family in needs::FAMILIES {
-        if wanted(&format!("needs-{}", family.name)) {
+        if is_selected(&format!("needs-{}", family.name)) {
             needs::report(&family);
         }
     }
-    if wanted("polling") {
+    if is_selected("polling") {
         polling::report();
     }
 }

@@ -5,7 +5,7 @@
 use dunlin_core::{Allowance, Budget, Chronon, Observation, Outcome, SourceIdx};
 use dunlin_sched::epoch;
 use dunlin_sched::policy::{Arrival, Policy, Wic};
-use dunlin_sched::value::{Holding, Life, Urgency, ValueModel};
+use dunlin_sched::value::{Life, PendingUtility, Urgency, ValueModel};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -171,16 +171,18 @@ impl Day {
 
 fn plain(n_sources: u32) -> Measured {
     let model = ValueModel::new(Life::Append, Urgency::Exponential(RATIO));
-    let mut holdings = vec![Holding::EMPTY; n_sources as usize];
-    holdings.iter_mut().for_each(|holding| holding.expect(&model, Chronon::FIRST, MIDDLE.held));
+    let mut pending = vec![PendingUtility::EMPTY; n_sources as usize];
+    pending
+        .iter_mut()
+        .for_each(|pending_utility| pending_utility.expect(&model, Chronon::FIRST, MIDDLE.held));
     MIDDLE.measure(n_sources, |now, events, best| {
         for event in events {
-            holdings[event.source.index()].expect(&model, now, event.probability);
+            pending[event.source.index()].expect(&model, now, event.probability);
         }
-        for (source, holding) in (0u32..).zip(&holdings) {
-            best.offer(holding.value(&model, now), source);
+        for (source, pending_utility) in (0u32..).zip(&pending) {
+            best.offer(pending_utility.value(&model, now), source);
         }
-        best.sources().for_each(|source| holdings[source as usize] = Holding::EMPTY);
+        best.sources().for_each(|source| pending[source as usize] = PendingUtility::EMPTY);
     })
 }
 

@@ -7,7 +7,7 @@ use dunlin_lab::cam::Headline;
 use dunlin_lab::files::Epoch;
 use dunlin_lab::generate::Tracked;
 use dunlin_lab::knowledge::ChangeProbabilities;
-use dunlin_lab::policies::{Choice, PolicyName};
+use dunlin_lab::policies::{PolicyChoice, PolicyName};
 use dunlin_lab::simulate::{self, Setup};
 use dunlin_sched::policy::Preemption;
 use dunlin_sched::value::ValueModel;
@@ -47,7 +47,7 @@ pub(crate) fn print_trace() {
                     let chronons = trace.default_chronons(begin, chronon_seconds) - 4 * 60;
                     let changes = trace.changes(Epoch { start, chronon_seconds, chronons });
                     let setup = Setup {
-                        policy: Choice { name, preemption: Preemption::Preemptive },
+                        policy: PolicyChoice { name, preemption: Preemption::Preemptive },
                         budget: Budget::constant(per_chronon).unwrap(),
                         costs: Costs::uniform(),
                         chronons,

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use dunlin_core::{Budget, Costs};
 use dunlin_lab::files::{Epoch, TraceFile};
 use dunlin_lab::learned::{Learning, Reveal, learned};
-use dunlin_lab::policies::{Choice, PolicyName};
+use dunlin_lab::policies::{PolicyChoice, PolicyName};
 use dunlin_lab::simulate::Setup;
 use dunlin_sched::model::Parts;
 use dunlin_sched::policy::Preemption;
@@ -80,7 +80,7 @@ fn found(trace: &TraceFile, chronon: u32, nearby: (f64, u32), policy: PolicyName
     let epoch = Epoch { start, chronon_seconds, chronons: all - skipped };
     let per_chronon = per_change * trace.changes(epoch).len() as f64 / f64::from(epoch.chronons);
     let setup = Setup {
-        policy: Choice { name: policy, preemption: Preemption::Preemptive },
+        policy: PolicyChoice { name: policy, preemption: Preemption::Preemptive },
         budget: Budget::constant(per_chronon).unwrap(),
         costs: Costs::uniform(),
         chronons: epoch.chronons,

@@ -1,4 +1,4 @@
-//! The tables of the documentation, made anew: `cargo bench -p dunlin-lab --bench tables -- NAME`.
+//! The tables of the documentation, made again: `cargo bench -p dunlin-lab --bench tables -- NAME`.
 //!
 //! Each figure is a mean with the least and the most of several runs that differ in what should not matter: the seed, a
 //! few per cent of the budget, where in the trace it begins. `forecast`, `mixed`, `policies` and `cam-trace` read the reference
@@ -20,11 +20,13 @@ fn main() {
         ["forecast", only @ ..] => forecast::print(only),
         ["mixed", only @ ..] => mixed::print(only),
         ["policies"] => policies::print_reference(),
-        ["fresh"] => policies::print_fresh(),
+        ["fresh", only @ ..] => policies::print_fresh(only),
         ["cam-skew"] => cam::print_skew(),
         ["cam-trace"] => cam::print_trace(),
         // `cargo bench` without a name runs every benchmark there is: nobody asked for a table.
-        _ => println!("tables: forecast [TRACE…], mixed [TRACE…], policies, fresh, cam-skew, cam-trace"),
+        _ => println!(
+            "tables: forecast [TRACE…], mixed [TRACE…], policies, fresh [FAMILY…], cam-skew, cam-trace"
+        ),
     }
 }
 

@@ -15,7 +15,7 @@ use crate::Error;
 pub struct BudgetFile {
     /// The grants.
     pub budget: Budget,
-    /// What a person should be told about the file.
+    /// Warnings about the file for the user.
     pub warnings: Vec<String>,
 }
 
@@ -26,7 +26,7 @@ impl BudgetFile {
     }
 
     /// Reads the budgets of an epoch of `chronons`, plain or gzip, from `input`, called `file` in messages.
-    /// Lines beyond the epoch are checked, left out, and told of in one warning.
+    /// Lines beyond the epoch are checked, left out, and reported in one warning.
     pub fn read(input: impl Read, file: &str, chronons: u32) -> Result<Self, Error> {
         let mut records = Records::new(input, file)?;
         let mut grants = Vec::new();

@@ -20,7 +20,7 @@ const COST: usize = 1;
 pub struct CostsFile {
     /// The costs, by index into the resources given.
     pub costs: Costs,
-    /// What a person should be told about the file.
+    /// Warnings about the file for the user.
     pub warnings: Vec<String>,
 }
 
@@ -31,7 +31,7 @@ impl CostsFile {
     }
 
     /// Reads costs of `resources`, plain or gzip, from `input`, called `file` in messages. Costs of other
-    /// resources are checked, left out, and told of in one warning.
+    /// resources are checked, left out, and reported in one warning.
     pub fn read(input: impl Read, file: &str, resources: &[String]) -> Result<Self, Error> {
         let mut table = Table::new(input, file, &LAYOUT)?;
         let index = names::index(resources);

@@ -37,7 +37,7 @@ pub struct IntervalsFile {
     pub profiles: Vec<String>,
     /// Names by CEI index; unique only within a profile.
     pub ceis: Vec<String>,
-    /// What a person should be told about the file.
+    /// Warnings about the file for the user.
     pub warnings: Vec<String>,
 }
 
@@ -116,7 +116,7 @@ struct CeiDraft {
     profile: u32,
     name: u32,
     n_intervals: u32,
-    /// What the first line that says so says, and which line that is.
+    /// The value of the first line that has one, and its number.
     weight: Option<(f64, u64)>,
     need: Option<(u32, u64)>,
 }

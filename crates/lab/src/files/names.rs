@@ -1,4 +1,4 @@
-//! Ids as dense indices: handed out in order of first appearance, or by the byte order of the ids.
+//! Ids as dense indices: assigned in order of first appearance, or by the byte order of the ids.
 
 use std::collections::HashMap;
 
@@ -54,7 +54,7 @@ pub(super) fn union(left: &[String], right: &[String]) -> Vec<String> {
     names
 }
 
-/// Ids for made-up things: `prefix` and a number from 1, with as many zeros as make byte order the order of
+/// Ids for synthetic things: `prefix` and a number from 1, with as many zeros as make byte order the order of
 /// the numbers.
 pub fn numbered(prefix: &str, count: usize) -> Vec<String> {
     let width = count.to_string().len().max(4);

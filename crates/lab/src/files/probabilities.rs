@@ -26,7 +26,7 @@ pub struct ProbabilitiesFile {
     pub sources: Vec<String>,
     /// The probabilities, by index into `sources`.
     pub probabilities: ChangeProbabilities,
-    /// What a person should be told about the file.
+    /// Warnings about the file for the user.
     pub warnings: Vec<String>,
 }
 

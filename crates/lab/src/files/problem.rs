@@ -1,4 +1,4 @@
-//! What can be wrong with a line of a file. Where it is wrong is said by [`crate::Error::BadLine`].
+//! What can be wrong with a line of a file. [`crate::Error::BadLine`] says where.
 
 use std::fmt;
 

@@ -37,7 +37,7 @@ fn is_system_path(path: &Path) -> bool {
     ["/dev", "/proc", "/sys"].iter().any(|root| path.starts_with(root))
 }
 
-/// What the system said, without the wrapping of whoever wrote the records.
+/// The error of the system, without the wrapping of the library that writes records.
 fn unwrapped(error: io::Error) -> io::Error {
     match error.downcast::<csv::Error>().map(csv::Error::into_kind) {
         Ok(csv::ErrorKind::Io(inner)) => inner,

@@ -21,7 +21,7 @@ const RESOURCE: usize = 1;
 pub struct ScheduleFile {
     /// The probes, by index into the resources given; within a chronon in order of lines.
     pub schedule: Schedule,
-    /// What a person should be told about the file.
+    /// Warnings about the file for the user.
     pub warnings: Vec<String>,
 }
 

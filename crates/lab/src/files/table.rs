@@ -108,7 +108,7 @@ impl<R: Read> Table<R> {
         self.records.bad_line(line, problem)
     }
 
-    /// What a person should be told about the file.
+    /// Warnings about the file for the user.
     pub(super) fn into_warnings(self) -> Vec<String> {
         self.warnings
     }

@@ -23,7 +23,7 @@ pub struct TraceFile {
     pub sources: Vec<String>,
     /// The update times of each source in seconds, ascending, every time once.
     pub times: Vec<Vec<i64>>,
-    /// What a person should be told about the file.
+    /// Warnings about the file for the user.
     pub warnings: Vec<String>,
 }
 

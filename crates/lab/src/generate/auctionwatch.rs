@@ -1,4 +1,4 @@
-//! The auction-watching workload of the papers' experiments: profiles that want the j-th update of each of a
+//! The auction-watching workload of the papers' experiments: profiles that need the j-th update of each of a
 //! few sources together.
 
 use dunlin_core::{Changes, Chronon, ExecutionInterval, Need, ProfileIdx, SourceIdx, Workload};

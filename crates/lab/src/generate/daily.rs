@@ -1,4 +1,4 @@
-//! Sources that keep people's hours: busy at one time of day, quiet twelve hours later, different at weekends.
+//! Sources with a daily rhythm: busy at one time of day, quiet twelve hours later, different at weekends.
 
 use std::f64::consts::TAU;
 

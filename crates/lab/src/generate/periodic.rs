@@ -1,4 +1,4 @@
-//! Sources that change by the clock: every so many seconds, more or less punctually.
+//! Sources that change periodically: every so many seconds, more or less exactly.
 
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};

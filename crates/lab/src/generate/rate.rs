@@ -1,4 +1,4 @@
-//! How often a made-up source changes, and how much sources differ in it.
+//! How often a synthetic source changes, and how much sources differ in it.
 
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};

@@ -1,4 +1,4 @@
-//! How many sources a made-up trace has and how long it lasts, and the loop that makes them all.
+//! How many sources a synthetic trace has and how long it lasts, and the loop that makes them all.
 
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Exp1};
@@ -9,7 +9,7 @@ use crate::Error;
 use crate::files::{TraceFile, numbered};
 use crate::stream::{Purpose, stream};
 
-/// The extent of a made-up trace, which starts at second 0.
+/// The extent of a synthetic trace, which starts at second 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
     /// Number of sources, 1 to 10 million; they are called `s0001`, `s0002`, …

@@ -2,7 +2,7 @@
 //! it does. Some pages matter much more than others, and of a page's instants a few bring most of its changes.
 
 use dunlin_core::{Changes, Chronon};
-use dunlin_sched::plan::cam::{Expected, Forecast};
+use dunlin_sched::plan::cam::{Expected, UpdateForecast};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
@@ -34,7 +34,7 @@ impl Default for Tracked {
 
 impl Tracked {
     /// What is expected of an epoch, and what then happens. The same seed gives the same epoch.
-    pub fn generate(&self, seed: u64) -> Result<(Forecast, Changes), Error> {
+    pub fn generate(&self, seed: u64) -> Result<(UpdateForecast, Changes), Error> {
         check_count("sources", self.sources)?;
         check_count("instants", self.instants)?;
         check_count("chronons", self.chronons)?;
@@ -55,7 +55,7 @@ impl Tracked {
             happening.push(instants.iter().filter(happens).map(|instant| instant.at).collect());
             expected.push((f64::from(rank).powf(-self.weight_skew), instants));
         }
-        Ok((Forecast::new(self.chronons, expected)?, Changes::new(self.chronons, happening)?))
+        Ok((UpdateForecast::new(self.chronons, expected)?, Changes::new(self.chronons, happening)?))
     }
 
     fn instants_of_page(&self, liveliness: f64, rng: &mut ChaCha8Rng) -> Vec<Expected> {

@@ -26,7 +26,7 @@ pub(super) fn solve(grid: &Grid, start: &[Pair], limit: Duration) -> Result<Foun
     if limit.is_zero() || program.weights().is_empty() {
         return Ok(nothing_left);
     }
-    let Measure { unit, gap } = measure(grid, &program);
+    let ObjectiveScale { unit, gap } = objective_scale(grid, &program);
     let problem = posed(&program, unit, |column| program.is_whole(column));
     let mut model = problem.try_optimise(Sense::Maximise).map_err(failed)?;
     model.make_quiet();
@@ -48,7 +48,7 @@ pub(super) fn relaxed(grid: &Grid, limit: Duration) -> Result<Option<f64>, Error
     if limit.is_zero() || program.weights().is_empty() {
         return Ok(program.weights().is_empty().then_some(0.0));
     }
-    let Measure { unit, .. } = measure(grid, &program);
+    let ObjectiveScale { unit, .. } = objective_scale(grid, &program);
     let mut model = posed(&program, unit, |_| false).try_optimise(Sense::Maximise).map_err(failed)?;
     model.make_quiet();
     model.set_option("time_limit", limit.as_secs_f64());
@@ -58,17 +58,21 @@ pub(super) fn relaxed(grid: &Grid, limit: Duration) -> Result<Option<f64>, Error
 }
 
 /// What weights are measured in, and what difference between plan and bound is none.
-struct Measure {
+struct ObjectiveScale {
     unit: f64,
     gap: f64,
 }
 
 /// Totals of whole weights are whole: less than one is nothing. Other weights, and those too large for a solver's
 /// tolerances, are measured in the largest.
-fn measure(grid: &Grid, program: &Program) -> Measure {
+fn objective_scale(grid: &Grid, program: &Program) -> ObjectiveScale {
     let largest = program.weights().iter().copied().fold(f64::MIN_POSITIVE, f64::max);
     let is_counted = grid.attainable(0.5) == 0.0 && largest <= MOST_COUNTED;
-    if is_counted { Measure { unit: 1.0, gap: 0.999 } } else { Measure { unit: largest, gap: 1e-9 } }
+    if is_counted {
+        ObjectiveScale { unit: 1.0, gap: 0.999 }
+    } else {
+        ObjectiveScale { unit: largest, gap: 1e-9 }
+    }
 }
 
 fn posed(program: &Program, unit: f64, is_whole: impl Fn(usize) -> bool) -> RowProblem {

@@ -4,7 +4,7 @@
 //! What the policies capture was computed by their plain versions; whatever the fast ones choose has to be the same. What
 //! forecasts, plans and experiments say was computed by this code itself: such a table shows what moves.
 //!
-//! `UPDATE_FIXTURES=1 cargo test -p dunlin-lab --test it fixtures` makes all of it anew. Read the difference.
+//! `UPDATE_FIXTURES=1 cargo test -p dunlin-lab --test it fixtures` makes all of it again. Read the difference.
 
 mod experiments; // sweeps, guarantees, headlines, polling plans
 mod learned; // traces watched by the live scheduler, from nothing

@@ -3,12 +3,12 @@
 
 use std::num::NonZeroU32;
 
-use dunlin_core::{Budget, Chronon, Costs};
+use dunlin_core::{Budget, Chronon, Costs, ExecutionInterval, Need, SourceIdx, Workload};
 use dunlin_lab::files::{Epoch, TraceFile, numbered};
 use dunlin_lab::generate::{Bursty, Daily, Periodic, Poisson, Rate, Span};
 use dunlin_lab::learned::{Learning, Reveal, learned};
-use dunlin_lab::policies::{Choice, PolicyName};
-use dunlin_lab::simulate::{Run, Setup};
+use dunlin_lab::policies::{PolicyChoice, PolicyName};
+use dunlin_lab::simulate::{self, Run, Setup};
 use dunlin_sched::model::Parts;
 use dunlin_sched::policy::Preemption;
 use dunlin_sched::score::{TraceScore, check_budget};
@@ -18,7 +18,7 @@ const DAY: u32 = 86_400;
 
 pub(crate) fn setup(name: PolicyName, budget: f64, chronons: u32) -> Setup {
     Setup {
-        policy: Choice { name, preemption: Preemption::Preemptive },
+        policy: PolicyChoice { name, preemption: Preemption::Preemptive },
         budget: Budget::constant(budget).unwrap(),
         costs: Costs::uniform(),
         chronons,
@@ -195,4 +195,21 @@ fn what_cannot_be_is_refused() {
     );
     assert_eq!(refusal(PolicyName::Wic, 1.0), "warm-up 1 (expected a share from 0 to below 1)");
     assert_eq!(refusal(PolicyName::Wic, f64::NAN), "warm-up NaN (expected a share from 0 to below 1)");
+}
+
+/// There is nothing to spend for fifty chronons, and then one probe in each.
+#[test]
+fn a_budget_that_changes_is_spent_as_it_is_granted() {
+    let chronon = |number| Chronon::new(number).unwrap();
+    let mut workload = Workload::new();
+    let profile = workload.add_profile();
+    for source in (0..4).map(SourceIdx) {
+        let interval = ExecutionInterval::new(source, chronon(60), chronon(70)).unwrap();
+        workload.push(profile, &[interval], Need::All, 1.0).unwrap();
+    }
+    let grants = (1..=100).map(|number| if number <= 50 { 0.0 } else { 1.0 }).collect();
+    let budget = Budget::per_chronon(grants).unwrap();
+    let setup = Setup { budget, ..setup(PolicyName::Live, 1.0, 100) };
+    let run = simulate::intervals(&workload, 4, &setup, |_| ()).unwrap();
+    assert_eq!(run.score.captured, 4);
 }

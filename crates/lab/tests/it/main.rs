@@ -7,6 +7,7 @@ mod fixtures; // needs and traces in the repository, with what every policy make
 mod knowledge; // exact and noisy knowledge of changes
 mod learned; // the live scheduler on traces: what it may know, what it makes of it
 mod limits; // lines and files that would not fit in memory
+mod live; // the scheduler of the service on needs, with every kind of budget
 mod optimum; // exact optima and bounds of whole workloads
 mod polling; // plans learnt on one half of a trace, measured on the other; CAM's headline
 mod reference; // against data that are not in the repository: real traces, results of an independent program
@@ -14,4 +15,4 @@ mod refusals; // every kind of bad line, with its exact message
 mod round_trip; // what is written is what is read
 mod saving; // outputs are complete or not there
 mod tolerated; // what is unusual but fine
-mod traces; // made-up traces keep their laws
+mod traces; // synthetic traces keep their laws

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use dunlin_core::{Budget, Chronon, Costs, ExecutionInterval, Need, SourceIdx, Workload};
 use dunlin_lab::generate::{AuctionWatch, IntervalLength, PoissonUpdates};
-use dunlin_lab::optimum::{Method, bounds};
-use dunlin_lab::planners::{Planned, PlannerName, SchedulerName};
+use dunlin_lab::optimum::{SolutionMethod, bounds};
+use dunlin_lab::planners::{PlannerName, SchedulerName, ScoredPlan};
 use dunlin_lab::policies::PolicyName;
 use dunlin_sched::plan::intervals::{Instance, enumerate};
 use dunlin_sched::score::check_budget;
@@ -21,7 +21,7 @@ fn workload(seed: u64, length: IntervalLength) -> Workload {
     profiles.generate(&updates.generate(seed).unwrap(), &updates.names(), seed).unwrap().workload
 }
 
-pub(crate) fn plan(workload: &Workload, per_chronon: f64, name: PlannerName) -> Planned {
+pub(crate) fn plan(workload: &Workload, per_chronon: f64, name: PlannerName) -> ScoredPlan {
     let (budget, costs) = (Budget::constant(per_chronon).unwrap(), Costs::uniform());
     let instance = Instance { workload, chronons: 1000, budget: &budget, costs: &costs };
     let planned = name.plan(instance, 0, LIMIT).unwrap();
@@ -124,7 +124,7 @@ proptest! {
     fn exact_finds_what_enumeration_finds(workload in tiny(), budget in budget(), costs in costs()) {
         let instance = Instance { workload: &workload, chronons: 5, budget: &budget, costs: &costs };
         let best = enumerate(instance, 1_000_000).unwrap().weight;
-        let Planned { run, guarantee } = PlannerName::Exact.plan(instance, 0, LIMIT).unwrap();
+        let ScoredPlan { run, guarantee } = PlannerName::Exact.plan(instance, 0, LIMIT).unwrap();
         check_budget(&run.schedule, &budget, &costs, 5).unwrap();
         let (weight, guarantee) = (run.score.weight_captured, guarantee.unwrap());
         prop_assert!(guarantee.is_proven && (weight - best).abs() < 1e-6, "{weight} instead of {best}");
@@ -155,7 +155,7 @@ fn what_no_bound_proves_is_enumerated_or_left_to_the_solver() {
     let planned = plan(&rings(2), 1.0, PlannerName::Exact);
     let guarantee = planned.guarantee.unwrap();
     assert_eq!((planned.run.score.captured, guarantee.bound, guarantee.is_proven), (2, 2.0, true));
-    let expected = if cfg!(feature = "highs") { Method::Highs } else { Method::Enumeration };
+    let expected = if cfg!(feature = "highs") { SolutionMethod::Highs } else { SolutionMethod::Enumeration };
     assert_eq!(guarantee.method, expected);
 }
 
@@ -190,7 +190,7 @@ mod solver {
         let (budget, costs) = (Budget::constant(1.0).unwrap(), Costs::uniform());
         let instance = Instance { workload: &workload, chronons: 1000, budget: &budget, costs: &costs };
         for limit in [Duration::from_millis(1), Duration::from_secs(5)] {
-            let Planned { run, guarantee } = PlannerName::Exact.plan(instance, 0, limit).unwrap();
+            let ScoredPlan { run, guarantee } = PlannerName::Exact.plan(instance, 0, limit).unwrap();
             check_budget(&run.schedule, &budget, &costs, 1000).unwrap();
             let (weight, bound) = (run.score.weight_captured, guarantee.unwrap().bound);
             assert!(weight > 0.0 && weight <= bound, "{weight}, {bound}");
@@ -219,7 +219,7 @@ mod solver {
             let instance = Instance { workload: &workload, chronons: 5, budget: &budget, costs: &costs };
             let ours = relax(&Grid::new(instance).unwrap(), Tolerance::default(), || true);
             let theirs = bounds(instance, LIMIT).unwrap();
-            prop_assert_eq!(theirs.method, Method::Highs);
+            prop_assert_eq!(theirs.method, SolutionMethod::Highs);
             prop_assert!(
                 ours.at_least <= theirs.lp + 1e-6 && theirs.lp <= ours.bound + 1e-6, "{theirs:?} and {ours:?}"
             );

@@ -6,7 +6,7 @@ use dunlin_lab::Error;
 use dunlin_lab::cam::Headline;
 use dunlin_lab::files::TraceFile;
 use dunlin_lab::generate::Tracked;
-use dunlin_lab::polling::{Cut, Method, Sources};
+use dunlin_lab::polling::{Cut, PollingMethod, Sources};
 use dunlin_sched::plan::polling::Objective;
 use proptest::prelude::*;
 
@@ -38,7 +38,7 @@ pub(crate) fn check_halves(trace: &TraceFile) {
     for polls in 1..=4 {
         let recall = |method| sources.plan(method, polls, Objective::Recall).unwrap().score.recall;
         let (exact, modelled, uniform) =
-            (recall(Method::Exact), recall(Method::Modelled), recall(Method::Uniform));
+            (recall(PollingMethod::Exact), recall(PollingMethod::Modelled), recall(PollingMethod::Uniform));
         assert!(exact >= modelled - 0.001, "{polls} polls: exact {exact}, modelled {modelled}");
         // Of one poll per hour all that matters is that it is one.
         assert!(modelled >= uniform && (polls == 1 || modelled > uniform), "{polls}: {modelled}, {uniform}");
@@ -55,15 +55,16 @@ pub(crate) fn check_exact_leads(trace: &TraceFile) {
     let sources = Sources::new(trace, None, cut(None)).unwrap();
     for polls in 1..=8 {
         let run = |method, objective| sources.plan(method, polls, objective).unwrap().score;
-        let exact = run(Method::Exact, Objective::Recall);
-        for method in [Method::Modelled, Method::Uniform] {
+        let exact = run(PollingMethod::Exact, Objective::Recall);
+        for method in [PollingMethod::Modelled, PollingMethod::Uniform] {
             assert!(exact.missed <= run(method, Objective::Recall).missed);
             assert!(
-                run(Method::Exact, Objective::Freshness).freshness
+                run(PollingMethod::Exact, Objective::Freshness).freshness
                     >= run(method, Objective::Recall).freshness
             );
             assert!(
-                run(Method::Exact, Objective::Age).mean_age <= run(method, Objective::Recall).mean_age + 1e-9
+                run(PollingMethod::Exact, Objective::Age).mean_age
+                    <= run(method, Objective::Recall).mean_age + 1e-9
             );
         }
     }
@@ -79,14 +80,14 @@ fn several_sources_share_the_polls() {
     let times = vec![vec![300, 3_900, 7_500], (0..180).map(|minute| minute * 60).collect(), vec![600]];
     let trace = TraceFile { sources: ["a", "b", "c"].map(str::to_owned).into(), times, warnings: Vec::new() };
     let sources = Sources::new(&trace, None, cut(None)).unwrap();
-    let run = sources.plan(Method::Exact, 10, Objective::Recall).unwrap();
+    let run = sources.plan(PollingMethod::Exact, 10, Objective::Recall).unwrap();
     let polls: Vec<_> = run.plans.iter().map(|plan| plan.polls().len()).collect();
     // b has an update every minute, so each of its polls gains three, and the one after the end one more; a's poll
     // gains three, and c's would gain one.
     assert_eq!(polls, [1, 9, 0]);
     assert_eq!((run.score.updates, run.score.missed), (184, 184 - 3 - 28));
     let one = Sources::new(&trace, Some("a"), cut(None)).unwrap();
-    assert_eq!(one.plan(Method::Exact, 10, Objective::Recall).unwrap().plans[0].polls(), [5]);
+    assert_eq!(one.plan(PollingMethod::Exact, 10, Objective::Recall).unwrap().plans[0].polls(), [5]);
 }
 
 #[test]
@@ -142,7 +143,7 @@ proptest! {
         let Ok(sources) = Sources::new(&trace, None, cut) else {
             return Ok(());
         };
-        for method in [Method::Exact, Method::Modelled, Method::Uniform] {
+        for method in [PollingMethod::Exact, PollingMethod::Modelled, PollingMethod::Uniform] {
             let run = sources.plan(method, polls, Objective::Recall).unwrap();
             prop_assert!(run.plans.iter().map(|plan| plan.polls().len()).sum::<usize>() <= polls as usize);
             let score = run.score;

@@ -1,4 +1,4 @@
-//! Made-up traces keep their laws: how many updates, when, and how far apart.
+//! Synthetic traces keep their laws: how many updates, when, and how far apart.
 
 use dunlin_lab::Error;
 use dunlin_lab::files::TraceFile;

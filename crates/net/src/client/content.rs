@@ -1,7 +1,7 @@
 //! From the body as sent to the content: decompressed, whole, and within its limits on both sides.
 //!
 //! Invariant: at no time are more than the limits, plus one read, held in memory, however well the body is packed; and
-//! nothing is held that was not first given room among all bodies ([`Room`]).
+//! no memory is held that was not reserved first ([`BodyMemory`]).
 
 use std::io;
 use std::sync::Arc;
@@ -17,8 +17,8 @@ use http::header::CONTENT_ENCODING;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt};
 use tokio::time::Instant;
 
+use super::body_memory::{BodyMemory, MemoryReservation, NoMemory};
 use super::body_stream::{BodyStream, Received, unwrap_error};
-use super::room::{NoRoom, Room, Share};
 use super::settings::Sizes;
 use crate::error::{Error, Stage};
 use crate::guard::Target;
@@ -110,10 +110,10 @@ pub(crate) struct Content {
     pub(crate) took: Duration,
 }
 
-/// A body and the room it takes, until the last reader lets go of it.
+/// A body and the memory it takes, until the last reader lets go of it.
 struct Held {
     content: Vec<u8>,
-    _share: Share,
+    _reservation: MemoryReservation,
 }
 
 impl AsRef<[u8]> for Held {
@@ -122,7 +122,7 @@ impl AsRef<[u8]> for Held {
     }
 }
 
-/// The most room that one body needs, with these limits and this much in transit.
+/// The most memory that one body needs, with these limits and this much in transit.
 pub(super) fn largest(sizes: &Sizes, in_transit: u64) -> u64 {
     let content = sizes.decoded.saturating_add(2 * STEP as u64);
     content.saturating_add(BROTLI_WINDOW).saturating_add(in_transit)
@@ -140,10 +140,10 @@ pub(super) struct Reading<'r> {
     pub(super) keep_first: Option<u64>,
     /// The length of the content, where that was announced.
     pub(super) expected: Option<u64>,
-    pub(super) room: &'r Arc<Room>,
+    pub(super) memory: &'r Arc<BodyMemory>,
     /// What may have been received and not yet been read, in the buffers of the connection.
     pub(super) in_transit: u64,
-    /// Until when room is waited for.
+    /// Until when memory is waited for.
     pub(super) deadline: Instant,
 }
 
@@ -158,18 +158,18 @@ impl Reading<'_> {
         if stream.expected() == Some(0) {
             return Ok(Content { body: Bytes::new(), sent_bytes: 0, is_cut: false, took: Duration::ZERO });
         }
-        let mut share = self.room.share();
+        let mut reservation = self.memory.reserve();
         let (mut content, is_cut) = tokio::select! {
             biased;
-            decoded = self.decode(&mut stream, &received, &share) => decoded?,
-            () = share.ended() => return Err(Error::CrowdsOut { host: self.target.host_name() }),
+            decoded = self.decode(&mut stream, &received, &reservation) => decoded?,
+            () = reservation.ended() => return Err(Error::CrowdsOut { host: self.target.host_name() }),
         };
         if content.capacity() - content.len() > STEP {
             content.shrink_to_fit();
         }
-        share.arrive(content.capacity() as u64);
+        reservation.arrive(content.capacity() as u64);
         let (sent_bytes, took) = (received.get(), begin.elapsed());
-        let body = Bytes::from_owner(Held { content, _share: share });
+        let body = Bytes::from_owner(Held { content, _reservation: reservation });
         Ok(Content { body, sent_bytes, is_cut, took })
     }
 
@@ -177,10 +177,10 @@ impl Reading<'_> {
         &self,
         stream: &mut BodyStream,
         received: &Received,
-        share: &Share,
+        reservation: &MemoryReservation,
     ) -> Result<(Vec<u8>, bool), Error> {
         let mut content = self.unpacked(stream).await?;
-        let (collected, is_cut) = self.collect(&mut *content, received, share).await?;
+        let (collected, is_cut) = self.collect(&mut *content, received, reservation).await?;
         drop(content);
         if !is_cut {
             // Something may follow the packed content.
@@ -221,7 +221,7 @@ impl Reading<'_> {
         &self,
         reader: &mut Unpacked<'_>,
         received: &Received,
-        share: &Share,
+        reservation: &MemoryReservation,
     ) -> Result<(Vec<u8>, bool), Error> {
         let mut content = Vec::new();
         let mut needed = 0;
@@ -229,7 +229,7 @@ impl Reading<'_> {
             if content.len() == content.capacity() {
                 let larger = self.next_capacity(content.len());
                 let before = std::mem::replace(&mut needed, self.needed(larger as u64));
-                share.grow(needed - before, self.deadline).await.map_err(|why| self.no_room(why))?;
+                reservation.grow(needed - before, self.deadline).await.map_err(|why| self.no_memory(why))?;
                 content.reserve_exact(larger - content.len());
             }
             let mut step = (&mut *reader).take(STEP as u64);
@@ -255,16 +255,16 @@ impl Reading<'_> {
         doubled.min(usize::try_from(most).unwrap_or(usize::MAX)).max(full + 1)
     }
 
-    /// How much room a body takes with a buffer of this capacity.
+    /// How much memory a body takes with a buffer of this capacity.
     fn needed(&self, capacity: u64) -> u64 {
         self.in_transit + capacity + capacity.min(self.encoding.window())
     }
 
-    fn no_room(&self, why: NoRoom) -> Error {
-        let (host, limit) = (self.target.host_name(), self.room.limit());
+    fn no_memory(&self, why: NoMemory) -> Error {
+        let (host, limit) = (self.target.host_name(), self.memory.limit());
         match why {
-            NoRoom::TooLarge => Error::BodyTooLarge { host, limit, stage: Stage::Held },
-            NoRoom::InVain => Error::NoRoom { host, limit },
+            NoMemory::TooLarge => Error::BodyTooLarge { host, limit, stage: Stage::Held },
+            NoMemory::TimedOut => Error::NoRoom { host, limit },
         }
     }
 

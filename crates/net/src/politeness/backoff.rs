@@ -1,12 +1,12 @@
-//! How long to wait after the n-th failure: doubling, with a jitter that a seed decides. No randomness of its own.
+//! A jitter for pauses after failures, which a seed decides. No randomness of its own.
 
 use std::time::Duration;
 
-/// The pause after `n_failures` in a row, between three quarters of the doubled one and all of it, and never more
-/// than `longest`.
-pub(super) fn pause(first: Duration, longest: Duration, n_failures: u32, seed: u64) -> Duration {
-    let doublings = n_failures.saturating_sub(1).min(31);
-    let full = first.saturating_mul(1 << doublings).min(longest);
+use dunlin_core::Backoff;
+
+/// The pause after `n_failures` in a row: between three quarters of the full one and all of it.
+pub(super) fn pause(backoff: Backoff, n_failures: u32, seed: u64) -> Duration {
+    let full = backoff.after(n_failures);
     let share = (mix(seed ^ u64::from(n_failures)) >> 48) as u32; // 0 to 65,535
     full.saturating_sub(full / 4 / 65_536 * share)
 }
@@ -42,16 +42,16 @@ mod tests {
             let mut full = first;
             let mut last = Duration::ZERO;
             for n_failures in 1..50 {
-                let pause = pause(first, longest, n_failures, seed);
+                let pause = pause(Backoff { first, longest }, n_failures, seed);
                 assert!(pause <= full && pause >= full.mul_f64(0.74), "{n_failures}: {pause:?} of {full:?}");
                 assert!(full == longest || pause > last, "not longer than before");
                 last = pause;
                 full = (full * 2).min(longest);
             }
         }
-        let pauses = |seed| (1..5).map(|n| pause(first, longest, n, seed)).collect::<Vec<_>>();
+        let pauses = |seed| (1..5).map(|n| pause(Backoff { first, longest }, n, seed)).collect::<Vec<_>>();
         assert_eq!(pauses(7), pauses(7));
         assert_ne!(pauses(7), pauses(8));
-        assert_eq!(pause(Duration::ZERO, longest, 3, 1), Duration::ZERO);
+        assert_eq!(pause(Backoff { first: Duration::ZERO, longest }, 3, 1), Duration::ZERO);
     }
 }

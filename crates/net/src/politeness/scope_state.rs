@@ -98,8 +98,7 @@ impl ScopeState {
             let shortest = rules.first_backoff.min(rules.longest_wait);
             (wish.clamp(shortest, rules.longest_wait), Reason::RetryAfter)
         } else {
-            let (first, longest) = (rules.first_backoff, rules.longest_backoff);
-            (backoff::pause(first, longest, self.n_failures, seed), Reason::Backoff)
+            (backoff::pause(rules.backoff(), self.n_failures, seed), Reason::Backoff)
         };
         self.rest(pause, reason, now);
     }

@@ -212,6 +212,22 @@ async fn only_the_beginning_is_kept_where_that_is_enough() {
     assert_eq!((&fetched.body[..], fetched.is_cut), (&b"endless endless endl"[..], true));
 }
 
+/// What a server says of the whole is no reason not to take its beginning.
+#[tokio::test]
+async fn the_beginning_is_kept_of_what_is_too_large_by_its_own_account() {
+    let origin = Origin::start(|_| {
+        let head = b"HTTP/1.1 200 OK\r\nContent-Length: 8000000\r\n\r\n";
+        vec![Step::Send(head.to_vec()), Step::Flood(b"endless ".repeat(1000))]
+    })
+    .await;
+    let client = local_client(|settings| settings.sizes.sent = 100_000);
+    let request = || Request::parse(&origin.url("/")).unwrap();
+    let error = client.fetch(request()).await.unwrap_err();
+    assert!(matches!(error, Error::BodyTooLarge { stage: Stage::Sent, .. }), "{error:?}");
+    let fetched = client.fetch(request().keeping_first(20)).await.unwrap();
+    assert_eq!((&fetched.body[..], fetched.is_cut), (&b"endless endless endl"[..], true));
+}
+
 #[tokio::test]
 async fn a_fetch_waits_for_a_free_slot() {
     let origin = Origin::start(|_| answer("200 OK", &[], b"x")).await;

@@ -99,7 +99,7 @@ async fn events_go_on_after_a_broken_connection() {
     })
     .await;
     let client = local_client(|_| {});
-    let (mut told, mut last): (Vec<Event>, Option<String>) = (Vec::new(), None);
+    let (mut parsed, mut last): (Vec<Event>, Option<String>) = (Vec::new(), None);
     for _ in 0..2 {
         let mut request = request(&origin.url("/stream"));
         if let Some(last) = &last {
@@ -109,12 +109,12 @@ async fn events_go_on_after_a_broken_connection() {
         let mut lines = client.lines(request, PATIENCE).await.unwrap();
         assert_eq!(lines.status().as_u16(), 200);
         while let Some(line) = lines.next().await.unwrap() {
-            told.extend(events.line(&line));
+            parsed.extend(events.line(&line));
         }
-        last = told.last().and_then(|event| event.id.clone());
+        last = parsed.last().and_then(|event| event.id.clone());
     }
-    let told: Vec<_> = told.iter().map(|event| (event.name.as_str(), event.data.as_str())).collect();
-    assert_eq!(told, [("change", "one"), ("message", "two")]);
+    let parsed: Vec<_> = parsed.iter().map(|event| (event.name.as_str(), event.data.as_str())).collect();
+    assert_eq!(parsed, [("change", "one"), ("message", "two")]);
 }
 
 #[tokio::test]

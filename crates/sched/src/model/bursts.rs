@@ -1,10 +1,10 @@
-//! Whether a source changes in bursts: whether one change makes another likely, and long silence makes one unlikely. A
-//! fire that is out, an auction that is over, a page on which two people disagree. Not how often on average, and nothing
+//! Whether a source changes in bursts: whether one change makes another likely, and long silence makes one unlikely. As for a
+//! wildfire report, an auction, or a page on which two people disagree. Not how often on average, and nothing
 //! about hours and minutes: time comes in already weighed by the rhythm.
 //!
-//! Two ways of changing in bursts, mild and strong, suppose that gaps between changes follow a Weibull distribution. With x
+//! Two ways of changing in bursts, mild and strong, assume that gaps between changes follow a Weibull distribution. With x
 //! the time since the last change, x^k is then a time in which changes come at a constant rate, so that all that is known
-//! of rates holds there. How far each is believed is judged by how well it foretold what looks have shown, against the
+//! of rates holds there. How far each is believed is judged by how well it predicted what probes have shown, against the
 //! plain rate (k = 1).
 //!
 //! Invariant: numbers are finite, ages at least 0, odds within [`MOST_ODDS`].
@@ -26,39 +26,39 @@ pub(super) const N_SHAPES: usize = 2;
 const SHAPES: [Shape; N_SHAPES] =
     [Shape { exponent: 0.4, mean: 3.323_350_970 }, Shape { exponent: 0.7, mean: 1.265_823_506 }];
 
-/// How much each shape is believed in beside the plain rate before anything is known.
-const SUPPOSED: f64 = 0.04;
-/// No single look says more than this about how a source changes, in logarithms: none of the suppositions is quite true.
-const MOST_SAID: f64 = 3.0;
-/// The most that is believed, in logarithms, so that a source can change its ways.
+/// The prior share of each shape; the rest is that of the plain rate.
+const PRIOR_SHARE: f64 = 0.04;
+/// No single probe counts for more than this, in logarithms: none of the assumptions is quite true.
+const MAX_GAIN: f64 = 3.0;
+/// The largest odds, in logarithms, so that a source can change its behaviour.
 pub(super) const MOST_ODDS: f64 = 8.0;
-/// What is left of what one look said after the next.
+/// What is left of the weight of one probe after the next.
 const KEPT: f64 = 0.99;
-/// A shape that is believed less than this is passed over.
+/// A shape with a smaller share than this is ignored.
 const NEGLIGIBLE: f64 = 1e-3;
-/// Changes nearer to each other than this many seconds are not told apart.
+/// Changes nearer to each other than this many seconds are not distinguished.
 const LEAST_AGE: f64 = 1e-6;
 
-/// What the looks say if one shape is true.
+/// What the probes say if one shape is true.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(super) struct Kept {
+pub(super) struct ShapeFit {
     /// Of changes in x^k.
     pub(super) rate: Rate,
-    /// Weighed seconds from the last change to the last look.
+    /// Weighed seconds from the last change to the last probe.
     pub(super) age: f64,
-    /// How much better than the plain rate it foretold what was seen, in logarithms.
+    /// How much better than the plain rate it predicted what was seen, in logarithms.
     pub(super) odds: f64,
 }
 
 /// What is known of the gaps of one source.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Bursts {
-    pub(super) kept: [Kept; N_SHAPES],
+    pub(super) fits: [ShapeFit; N_SHAPES],
 }
 
-/// What a look has shown, in weighed seconds.
+/// What a probe has shown, in weighed seconds.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Shown<'d> {
+pub(super) enum GapEvidence<'d> {
     /// No change for so long.
     Silence(f64),
     /// At least one in so long.
@@ -85,41 +85,41 @@ struct Belief {
 }
 
 impl Bursts {
-    /// Takes in a look. `plain` is the rate before it, and `strength` how much that counts as the prior of each shape.
-    pub(super) fn observe(&mut self, plain: Gamma, strength: f64, shown: Shown<'_>) {
-        let plain_said = foretold_by_rate(plain, shown);
-        for (shape, kept) in SHAPES.into_iter().zip(&mut self.kept) {
+    /// Takes in a probe. `plain` is the rate before it, and `strength` how much that counts as the prior of each shape.
+    pub(super) fn observe(&mut self, plain: Gamma, strength: f64, evidence: GapEvidence<'_>) {
+        let plain_likelihood = log_likelihood_by_rate(plain, evidence);
+        for (shape, fits) in SHAPES.into_iter().zip(&mut self.fits) {
             let prior = shape.prior(plain, strength);
-            let before = Belief { shape, gamma: kept.rate.with(prior), age: kept.age };
+            let before = Belief { shape, gamma: fits.rate.with(prior), age: fits.age };
             let mut belief = before;
-            let said = belief.foretold(shown);
-            if let Shown::Any(exposure) = shown {
-                kept.rate.count_any(prior, before.stretch(exposure));
+            let gained = belief.log_likelihood(evidence);
+            if let GapEvidence::Any(exposure) = evidence {
+                fits.rate.count_any(prior, before.stretch(exposure));
             } else {
                 let [from, to] = [before.gamma, belief.gamma];
-                kept.rate.count(to.shape - from.shape, to.seconds - from.seconds);
+                fits.rate.count(to.shape - from.shape, to.seconds - from.seconds);
             }
-            kept.age = belief.age;
-            let said = (said - plain_said).clamp(-MOST_SAID, MOST_SAID);
-            kept.odds = kept.odds.mul_add(KEPT, said).clamp(-MOST_ODDS, MOST_ODDS);
+            fits.age = belief.age;
+            let gained = (gained - plain_likelihood).clamp(-MAX_GAIN, MAX_GAIN);
+            fits.odds = fits.odds.mul_add(KEPT, gained).clamp(-MOST_ODDS, MOST_ODDS);
         }
     }
 
     /// Time passes, and what was seen counts for less.
     pub(super) fn fade(&mut self, seconds: f64) {
-        self.kept.iter_mut().for_each(|kept| kept.rate.fade(seconds));
+        self.fits.iter_mut().for_each(|fits| fits.rate.fade(seconds));
     }
 
-    /// The chance of silence for so long after the last look.
+    /// The chance of silence for so long after the last probe.
     pub(crate) fn silence(&self, plain: Gamma, strength: f64, exposure: f64) -> f64 {
-        let shares = self.kept.map(|kept| SUPPOSED * kept.odds.exp());
-        let plain_share = 1.0 - SUPPOSED * N_SHAPES as f64;
+        let shares = self.fits.map(|fits| PRIOR_SHARE * fits.odds.exp());
+        let plain_share = 1.0 - PRIOR_SHARE * N_SHAPES as f64;
         let whole = plain_share + shares.iter().sum::<f64>();
         let mut sum = plain_share * plain.silence(exposure);
-        for ((shape, kept), share) in SHAPES.into_iter().zip(&self.kept).zip(shares) {
+        for ((shape, fits), share) in SHAPES.into_iter().zip(&self.fits).zip(shares) {
             if share > NEGLIGIBLE * whole {
-                let gamma = kept.rate.with(shape.prior(plain, strength));
-                sum += share * Belief { shape, gamma, age: kept.age }.silence(exposure);
+                let gamma = fits.rate.with(shape.prior(plain, strength));
+                sum += share * Belief { shape, gamma, age: fits.age }.silence(exposure);
             } else {
                 sum += share * plain.silence(exposure);
             }
@@ -137,16 +137,16 @@ impl Shape {
 }
 
 impl Belief {
-    /// Takes in a look, and answers how likely it was, in logarithms.
-    fn foretold(&mut self, shown: Shown<'_>) -> f64 {
-        match shown {
-            Shown::Silence(exposure) => self.silent(exposure),
-            Shown::Any(exposure) => {
+    /// Learns from a probe, and returns how likely its evidence was, in logarithms.
+    fn log_likelihood(&mut self, evidence: GapEvidence<'_>) -> f64 {
+        match evidence {
+            GapEvidence::Silence(exposure) => self.silent(exposure),
+            GapEvidence::Any(exposure) => {
                 let chance = 1.0 - self.silence(exposure);
                 self.age = self.likely_age(exposure);
                 ln(chance)
             }
-            Shown::Dated { gaps, silence, before_first } => {
+            GapEvidence::Dated { gaps, silence, before_first } => {
                 let mut sum = 0.0;
                 for (number, &gap) in gaps.iter().enumerate() {
                     let is_first = number == 0 && before_first == BeforeFirst::Unknown;
@@ -206,7 +206,7 @@ impl Belief {
         ln(first + later)
     }
 
-    /// How long ago the last change was if there was at least one: halfway from where the first is to be supposed, since
+    /// How long ago the last change was if there was at least one: halfway from the expected first one, since
     /// others follow.
     fn likely_age(&self, exposure: f64) -> f64 {
         let k = self.shape.exponent;
@@ -217,12 +217,12 @@ impl Belief {
     }
 }
 
-/// How likely it was what a look has shown if changes come at the plain rate, in logarithms.
-fn foretold_by_rate(mut plain: Gamma, shown: Shown<'_>) -> f64 {
-    match shown {
-        Shown::Silence(exposure) => ln(plain.silence(exposure)),
-        Shown::Any(exposure) => ln(1.0 - plain.silence(exposure)),
-        Shown::Dated { gaps, silence, before_first } => {
+/// How likely the evidence of a probe was if changes come at the plain rate, in logarithms.
+fn log_likelihood_by_rate(mut plain: Gamma, evidence: GapEvidence<'_>) -> f64 {
+    match evidence {
+        GapEvidence::Silence(exposure) => ln(plain.silence(exposure)),
+        GapEvidence::Any(exposure) => ln(1.0 - plain.silence(exposure)),
+        GapEvidence::Dated { gaps, silence, before_first } => {
             let mut sum = 0.0;
             for (number, &gap) in gaps.iter().enumerate() {
                 if number > 0 || before_first == BeforeFirst::Silence {

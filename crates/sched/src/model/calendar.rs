@@ -1,6 +1,6 @@
 //! Where an instant lies in the week and in the hour, in UTC. Nothing about months, holidays or time zones.
 //!
-//! Invariant: any instant that [`Time`] can hold has a place; arithmetic saturates and never wraps.
+//! Invariant: any instant that [`Time`] can hold has a week and an hour; arithmetic saturates and never wraps.
 
 use dunlin_core::Time;
 
@@ -18,14 +18,14 @@ pub(crate) const WEEK: i64 = 7 * DAY;
 
 /// An instant as a week and how far into it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct WeekTime {
     /// Weeks since the Monday before 1970 began.
     pub(crate) week: i64,
     /// Microseconds since that week's Monday, 0:00.
     pub(crate) micros: i64,
 }
 
-impl Place {
+impl WeekTime {
     pub(crate) const fn of(time: Time) -> Self {
         // 1970 began on a Thursday.
         let micros = time.micros().saturating_add(3 * DAY);
@@ -43,7 +43,7 @@ impl Place {
     }
 }
 
-/// In which stretch of `length` microseconds a place lies.
+/// In which bin of `length` microseconds a time of the week lies.
 fn bin(micros: i64, length: i64) -> usize {
     usize::try_from(micros / length).unwrap_or(0)
 }
@@ -59,7 +59,7 @@ pub(crate) fn each_hour(from: i64, micros: i64, mut visit: impl FnMut(usize, i64
     }
 }
 
-/// The minutes of an hour between two places in it: which, and how much of it.
+/// The minutes of an hour between two times in it: which, and how much of it.
 pub(crate) fn each_minute(begin: i64, end: i64, mut visit: impl FnMut(usize, i64)) {
     let mut at = begin;
     while at < end {
@@ -92,20 +92,20 @@ mod tests {
     fn weeks_begin_on_mondays() {
         // 2024-01-01 was a Monday.
         let monday = Time::from_seconds(1_704_067_200);
-        assert_eq!(Place::of(monday).micros, 0);
-        let place = Place::of(later(monday, 2 * DAY + 9 * HOUR + 53 * MINUTE + 7));
-        assert_eq!((place.hour(), place.minute()), (57, 53));
+        assert_eq!(WeekTime::of(monday).micros, 0);
+        let week_time = WeekTime::of(later(monday, 2 * DAY + 9 * HOUR + 53 * MINUTE + 7));
+        assert_eq!((week_time.hour(), week_time.minute()), (57, 53));
         assert_eq!(
-            Place::of(later(monday, -1)),
-            Place { week: Place::of(monday).week - 1, micros: WEEK - 1 }
+            WeekTime::of(later(monday, -1)),
+            WeekTime { week: WeekTime::of(monday).week - 1, micros: WEEK - 1 }
         );
     }
 
     #[test]
     fn every_instant_has_a_place() {
         for micros in [i64::MIN, -1, 0, i64::MAX] {
-            let place = Place::of(Time::from_micros(micros));
-            assert!(place.hour() < HOURS && place.minute() < MINUTES);
+            let week_time = WeekTime::of(Time::from_micros(micros));
+            assert!(week_time.hour() < HOURS && week_time.minute() < MINUTES);
         }
     }
 }

@@ -6,13 +6,13 @@
 
 use super::Prior;
 
-/// After this long a look counts half, so that a source may change its ways.
+/// After this long a probe counts half, so that a source may change its ways.
 pub(crate) const HALF_LIFE_SECONDS: f64 = 8.0 * 604_800.0;
 
 /// No source is known better than this many changes would tell: what changes often changes its ways sooner, too.
 const MOST_EVIDENCE: f64 = 40.0;
 
-/// What looks have shown, on top of the prior: a Gamma distribution whose shape is what is left of the prior's strength
+/// What probes have shown, on top of the prior: a Gamma distribution whose shape is what is left of the prior's strength
 /// and `changes`, and whose rate parameter is what is left of the prior's seconds and `seconds`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Rate {
@@ -66,7 +66,7 @@ impl Gamma {
 }
 
 impl Rate {
-    /// The distribution of the rate. The prior gives way to what was seen: as evidence of the looks is limited, it
+    /// The distribution of the rate. The prior gives way to what was seen: as evidence of the probes is limited, it
     /// would otherwise hold its share for ever, however wrong it is.
     pub(crate) fn with(self, prior: Prior) -> Gamma {
         let strength = prior.strength / (1.0 + self.changes / prior.strength.max(1.0));
@@ -98,7 +98,7 @@ impl Rate {
     }
 }
 
-/// What share of a look counts after so many seconds.
+/// What share of a probe counts after so many seconds.
 pub(crate) fn kept_after(seconds: f64) -> f64 {
     (-seconds / HALF_LIFE_SECONDS).exp2()
 }

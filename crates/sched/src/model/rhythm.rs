@@ -7,9 +7,9 @@
 use dunlin_core::Time;
 
 use super::Parts;
-use super::calendar::{HOUR, HOURS, MINUTE, MINUTES, Place, WEEK, each_hour, each_minute, seconds};
-use super::shrink::{Assumed, balance, refine};
-use super::watched::{kept_weeks, watched_hours, watched_minutes};
+use super::calendar::{HOUR, HOURS, MINUTE, MINUTES, WEEK, WeekTime, each_hour, each_minute, seconds};
+use super::observed_time::{kept_weeks, observed_hours, observed_minutes};
+use super::shrink::{VariancePrior, balance, refine};
 
 /// A number with eight bits of precision and the range of `f32`: half the space, and a factor is not known better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,40 +36,40 @@ pub(crate) struct Rhythm {
     /// The same changes by minute of the hour.
     pub(super) by_minute: [f32; MINUTES],
     /// How much each view of the counts would vary by chance.
-    pub(super) noise: Noise,
+    pub(super) noise: BinNoise,
     /// What the counts are up to.
     pub(super) updated: Time,
     hours: [Short; HOURS],
     minutes: [Short; MINUTES],
     hour_scale: f32,
     minute_scale: f32,
-    /// How much better than a flat rate the factors foretold what looks have shown, in logarithms.
+    /// How much better than a flat rate the factors predicted what probes have shown, in logarithms.
     pub(super) odds: f32,
 }
 
 /// What is known of changes that are spread over a stretch of time.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Sighting {
+pub(super) enum UndatedChanges {
     /// There was at least one, and none had been expected with the chance `surprise`.
     AtLeastOne { surprise: f64 },
-    /// Nobody has seen any; so many are supposed.
+    /// None was seen; so many are assumed.
     Supposed,
 }
 
-/// Supposed changes go where the factors already say, so that the noise in those comes back again and again.
+/// Assumed changes go where the factors already say, so that the noise in those comes back again and again.
 const SUPPOSED_NOISE: f32 = 2.0;
 
 /// Sums of the variances of the counts in all bins. A change of a known time adds 1; one that may have happened in any of
 /// many bins is spread over them, and what is spread varies less.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(super) struct Noise {
+pub(super) struct BinNoise {
     pub(super) week_hours: f32,
     pub(super) day_hours: f32,
     pub(super) weekdays: f32,
     pub(super) minutes: f32,
 }
 
-impl Noise {
+impl BinNoise {
     const fn views(&mut self) -> [&mut f32; 4] {
         [&mut self.week_hours, &mut self.day_hours, &mut self.weekdays, &mut self.minutes]
     }
@@ -111,13 +111,13 @@ pub(crate) struct Piece {
 
 /// Hours: a broad shape of the day first, then single hours, then weekdays, then hours of single weekdays. Each is
 /// believed to differ less from what is known by then.
-const DAYPARTS: Assumed = Assumed { variance: 0.3, weight: 20.0 };
-const DAY_HOURS: Assumed = Assumed { variance: 0.1, weight: 4.0 };
-const WEEKDAYS: Assumed = Assumed { variance: 0.2, weight: 20.0 };
-const WEEK_HOURS: Assumed = Assumed { variance: 0.05, weight: 4.0 };
+const DAYPARTS: VariancePrior = VariancePrior { variance: 0.3, weight: 20.0 };
+const DAY_HOURS: VariancePrior = VariancePrior { variance: 0.1, weight: 4.0 };
+const WEEKDAYS: VariancePrior = VariancePrior { variance: 0.2, weight: 20.0 };
+const WEEK_HOURS: VariancePrior = VariancePrior { variance: 0.05, weight: 4.0 };
 /// Minutes: neighbours together, then each.
-const QUARTERS: Assumed = Assumed { variance: 0.1, weight: 20.0 };
-const SINGLE_MINUTES: Assumed = Assumed { variance: 0.05, weight: 4.0 };
+const QUARTERS: VariancePrior = VariancePrior { variance: 0.1, weight: 20.0 };
+const SINGLE_MINUTES: VariancePrior = VariancePrior { variance: 0.05, weight: 4.0 };
 
 const BROAD: [f64; 5] = [1.0 / 9.0, 2.0 / 9.0, 3.0 / 9.0, 2.0 / 9.0, 1.0 / 9.0];
 const BROADER: [f64; 7] =
@@ -125,20 +125,20 @@ const BROADER: [f64; 7] =
 
 const LEAST_NOISE: f64 = 0.01;
 
-/// Where a change was put by supposition it is put better later, when the minutes are known better. So where changes are
+/// An assumed change can be placed better later, when the minutes are known better. So where changes are
 /// spread, the table holds no more than the last few: that finds a minute several times sooner.
 const MOST_SUPPOSED: f32 = 30.0;
 
-/// Factors nearer to 1 than this are taken to be 1: it is not worth stopping at every minute for them.
+/// Factors nearer to 1 than this count as 1: stopping at every minute for them is not worth the time.
 const NOTICEABLE: f64 = 0.02;
 
 /// How far the factors are believed before they have been tried, in logarithms.
 pub(super) const SUPPOSED_ODDS: f32 = 1.0;
 /// The most that they are believed or disbelieved.
 pub(super) const MOST_ODDS: f32 = 6.0;
-/// The most that one look says about it.
+/// The most that one probe says about it.
 const MOST_SAID: f64 = 2.0;
-/// What is left of what one look said after the next.
+/// What is left of what one probe said after the next.
 const ODDS_KEPT: f32 = 0.99;
 
 impl Rhythm {
@@ -147,7 +147,7 @@ impl Rhythm {
         Self {
             by_hour: [0.0; HOURS],
             by_minute: [0.0; MINUTES],
-            noise: Noise { week_hours: 0.0, day_hours: 0.0, weekdays: 0.0, minutes: 0.0 },
+            noise: BinNoise { week_hours: 0.0, day_hours: 0.0, weekdays: 0.0, minutes: 0.0 },
             updated: now,
             hours: [Short::ONE; HOURS],
             minutes: [Short::ONE; MINUTES],
@@ -167,7 +167,7 @@ impl Rhythm {
         self.belief().mul_add(factor - 1.0, 1.0)
     }
 
-    /// A look has shown something that was likelier by so much if the factors are true, in logarithms.
+    /// A probe has shown something that was likelier by so much if the factors are true, in logarithms.
     pub(super) fn judge(&mut self, said: f64) {
         let said = said.clamp(-MOST_SAID, MOST_SAID) as f32;
         self.odds = self.odds.mul_add(ODDS_KEPT, said).clamp(-MOST_ODDS, MOST_ODDS);
@@ -175,8 +175,8 @@ impl Rhythm {
 
     /// The factor at an instant if the factors are true.
     pub(super) fn factor_if_true(&self, at: Time) -> f64 {
-        let place = Place::of(at);
-        self.hour_factor(place.hour()) * self.minute_factor(place.minute())
+        let week_time = WeekTime::of(at);
+        self.hour_factor(week_time.hour()) * self.minute_factor(week_time.minute())
     }
 
     fn hour_factor(&self, hour: usize) -> f64 {
@@ -193,13 +193,13 @@ impl Rhythm {
     }
 
     /// The factor at a place, and how long it stays.
-    pub(crate) fn piece(&self, place: Place) -> Piece {
-        let hour = self.hour_factor(place.hour());
+    pub(crate) fn piece(&self, week_time: WeekTime) -> Piece {
+        let hour = self.hour_factor(week_time.hour());
         if self.has_minutes() {
-            let factor = self.mixed(hour * self.minute_factor(place.minute()));
-            Piece { factor, lasts: MINUTE - place.micros % MINUTE }
+            let factor = self.mixed(hour * self.minute_factor(week_time.minute()));
+            Piece { factor, lasts: MINUTE - week_time.micros % MINUTE }
         } else {
-            Piece { factor: self.mixed(hour), lasts: HOUR - place.micros % HOUR }
+            Piece { factor: self.mixed(hour), lasts: HOUR - week_time.micros % HOUR }
         }
     }
 
@@ -216,7 +216,7 @@ impl Rhythm {
         }
         let micros = to.micros().saturating_sub(from.micros());
         let (weeks, rest) = (micros / WEEK, micros % WEEK);
-        weeks as f64 * seconds(WEEK) + self.exposure_of(Place::of(from).micros, rest)
+        weeks as f64 * seconds(WEEK) + self.exposure_of(WeekTime::of(from).micros, rest)
     }
 
     /// The same for less than a week, from a place in it.
@@ -239,18 +239,18 @@ impl Rhythm {
     }
 
     /// How many microseconds after a place the exposure has grown by `exposure` seconds; as good as exact.
-    pub(crate) fn time_for(&self, from: Place, exposure: f64) -> i64 {
+    pub(crate) fn time_for(&self, from: WeekTime, exposure: f64) -> i64 {
         let weeks = (exposure / seconds(WEEK)).floor();
         if weeks >= (i64::MAX / WEEK - 1) as f64 {
             return i64::MAX;
         }
         let mut left = weeks.mul_add(-seconds(WEEK), exposure);
         let mut passed = weeks as i64 * WEEK;
-        let mut place = Place { week: 0, micros: from.micros };
+        let mut week_time = WeekTime { week: 0, micros: from.micros };
         // One week and one hour more than covers what is left, whatever rounding did.
         for _ in 0..=HOURS + 1 {
-            let begin = place.micros % HOUR;
-            let factor = self.hour_factor(place.hour());
+            let begin = week_time.micros % HOUR;
+            let factor = self.hour_factor(week_time.hour());
             let flat = seconds(HOUR - begin);
             let whole = self.belief().mul_add(factor * self.exposure_in_hour(begin, HOUR) - flat, flat);
             if whole >= left {
@@ -258,7 +258,7 @@ impl Rhythm {
             }
             left -= whole;
             passed = passed.saturating_add(HOUR - begin);
-            place.micros = (place.micros + HOUR - begin) % WEEK;
+            week_time.micros = (week_time.micros + HOUR - begin) % WEEK;
         }
         passed
     }
@@ -282,7 +282,7 @@ impl Rhythm {
 
     /// Brings what was counted up to `now`: whole weeks fade it.
     pub(super) fn advance(&mut self, now: Time) {
-        let weeks = Place::of(now).week.saturating_sub(Place::of(self.updated).week);
+        let weeks = WeekTime::of(now).week.saturating_sub(WeekTime::of(self.updated).week);
         if weeks > 0 {
             let kept = kept_weeks(weeks) as f32;
             self.by_hour.iter_mut().chain(&mut self.by_minute).for_each(|count| *count *= kept);
@@ -293,16 +293,16 @@ impl Rhythm {
 
     /// A change at a known time, not after the last update.
     pub(super) fn count(&mut self, at: Time) {
-        let place = Place::of(at);
-        let weight = kept_weeks(Place::of(self.updated).week.saturating_sub(place.week).max(0)) as f32;
-        self.by_hour[place.hour()] += weight;
-        self.by_minute[place.minute()] += weight;
+        let week_time = WeekTime::of(at);
+        let weight = kept_weeks(WeekTime::of(self.updated).week.saturating_sub(week_time.week).max(0)) as f32;
+        self.by_hour[week_time.hour()] += weight;
+        self.by_minute[week_time.minute()] += weight;
         self.noise.add_all(weight * weight);
     }
 
     /// So many changes somewhere between two instants, the later not after the last update: each bin gets the share
     /// that the present factors give it.
-    pub(super) fn spread(&mut self, from: Time, to: Time, changes: f64, sighting: Sighting) {
+    pub(super) fn spread(&mut self, from: Time, to: Time, changes: f64, undated: UndatedChanges) {
         let exposure = self.exposure_if_true(from, to);
         if !(exposure > 0.0 && changes > 0.0) {
             return;
@@ -311,7 +311,7 @@ impl Rhythm {
         let micros = to.micros().saturating_sub(from.micros());
         let (weeks, rest) = (micros / WEEK, micros % WEEK);
         // The rest lies before the whole weeks, which are counted back from the end.
-        let age = Place::of(self.updated).week.saturating_sub(Place::of(to).week).max(0);
+        let age = WeekTime::of(self.updated).week.saturating_sub(WeekTime::of(to).week).max(0);
         let oldest = kept_weeks(age.saturating_add(weeks));
         let whole_weeks = kept_weeks(age) * (1.0 - kept_weeks(weeks)) / (1.0 - kept_weeks(1));
         let mut hours: [f64; HOURS] =
@@ -319,7 +319,7 @@ impl Rhythm {
         let mut minutes = [0.0; MINUTES];
         // What falls into whole hours, over which minutes differ only by their factors.
         let mut in_whole_hours: f64 = hours.iter().sum();
-        each_hour(Place::of(from).micros, rest, |hour, begin, end| {
+        each_hour(WeekTime::of(from).micros, rest, |hour, begin, end| {
             let density = per_second * oldest * self.hour_factor(hour);
             let count = density * self.exposure_in_hour(begin, end);
             hours[hour] += count;
@@ -339,15 +339,15 @@ impl Rhythm {
             self.by_minute.iter_mut().for_each(|count| *count *= kept);
             self.noise.minutes *= kept * kept;
         }
-        match sighting {
-            Sighting::AtLeastOne { surprise } => self.noise.add(surprise, &hours, &minutes),
-            Sighting::Supposed => self.noise.add_all(SUPPOSED_NOISE * hours.iter().sum::<f64>() as f32),
+        match undated {
+            UndatedChanges::AtLeastOne { surprise } => self.noise.add(surprise, &hours, &minutes),
+            UndatedChanges::Supposed => self.noise.add_all(SUPPOSED_NOISE * hours.iter().sum::<f64>() as f32),
         }
         self.by_hour.iter_mut().zip(hours).for_each(|(count, more)| *count += more as f32);
         self.by_minute.iter_mut().zip(minutes).for_each(|(count, more)| *count += more as f32);
     }
 
-    /// Finds the factors anew, given the first instant of which anything is known.
+    /// Computes the factors, given the first instant of which anything is known.
     pub(super) fn settle(&mut self, begin: Time, parts: Parts) {
         let hours = if parts.has_week() { self.hours_of_week(begin) } else { [1.0; HOURS] };
         let minutes = if parts.has_hour() { self.minutes_of_hour(begin) } else { [1.0; MINUTES] };
@@ -359,7 +359,7 @@ impl Rhythm {
         let counts = self.by_hour.map(f64::from);
         let total = counts.iter().sum();
         let noise = |sum: f32| noise_by_mean(sum, total);
-        let expected = in_proportion(&watched_hours(begin, self.updated), total);
+        let expected = in_proportion(&observed_hours(begin, self.updated), total);
 
         let (own, flat) = (by_day_hour(&counts), by_day_hour(&expected));
         let mut day_hours = [1.0; 24];
@@ -383,7 +383,7 @@ impl Rhythm {
         let counts = self.by_minute.map(f64::from);
         let total = counts.iter().sum();
         let noise = noise_by_mean(self.noise.minutes, total);
-        let expected = in_proportion(&watched_minutes(begin, self.updated), total);
+        let expected = in_proportion(&observed_minutes(begin, self.updated), total);
         let mut minutes = [1.0; MINUTES];
         refine(&mut minutes, &counts, &expected, &BROADER, noise, QUARTERS);
         balance(&mut minutes, &expected);
@@ -444,7 +444,7 @@ mod tests {
                 Time::from_seconds(now.seconds() - seconds_back),
                 now,
                 2.0,
-                Sighting::AtLeastOne { surprise: 0.5 },
+                UndatedChanges::AtLeastOne { surprise: 0.5 },
             );
         }
         let (by_hour, by_minute): (f32, f32) = (rhythm.by_hour.iter().sum(), rhythm.by_minute.iter().sum());

@@ -1,11 +1,11 @@
 //! From counts by bin to factors of mean 1, moved towards what is already believed as far as chance could explain the
-//! difference. Pure arithmetic on tables; knows no calendar.
+//! difference. Pure arithmetic on tables; knows nothing of weeks and hours.
 //!
 //! Invariant: factors are finite and above 0, and flat counts give flat factors.
 
-/// What is assumed of how much bins differ, before counts say more.
+/// The prior of how much bins differ, before counts say more.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Assumed {
+pub(super) struct VariancePrior {
     /// Variance of the true factors, relative to what is believed of each.
     pub(super) variance: f64,
     /// How much that assumption counts: a sum of squared expected counts.
@@ -14,8 +14,10 @@ pub(super) struct Assumed {
 
 /// No hour and no minute is given up: a factor is at least this, before the mean is set to 1.
 const LEAST_FACTOR: f64 = 0.01;
+/// And at most this: counts where nothing could be expected, as only a damaged store has them, must not run out of range.
+const MOST_FACTOR: f64 = 1e6;
 
-/// Below this variance the bins are taken to be alike.
+/// Below this variance the bins count as equal.
 const LEAST_VARIANCE: f64 = 1e-4;
 
 /// Refines factors by counts. `expected` has, for each bin, the count that a flat rhythm would give; `kernel` sums
@@ -30,7 +32,7 @@ pub(super) fn refine<const BINS: usize>(
     expected: &[f64; BINS],
     kernel: &[f64],
     noise: f64,
-    assumed: Assumed,
+    prior: VariancePrior,
 ) {
     let believed: [f64; BINS] = std::array::from_fn(|bin| expected[bin] * factors[bin]);
     // A smoothed count varies less than a count does; seen as so many bins put together, it varies as it should.
@@ -43,13 +45,15 @@ pub(super) fn refine<const BINS: usize>(
     let pairs: [(f64, f64); BINS] = std::array::from_fn(|bin| (smooth(counts, bin), smooth(&believed, bin)));
     let surplus: f64 = pairs.iter().map(|(count, mean)| (count - mean).powi(2) - mean).sum();
     let squares: f64 = pairs.iter().map(|(_, mean)| mean * mean).sum();
-    let variance = assumed.variance.mul_add(assumed.weight, surplus) / (squares + assumed.weight);
+    let variance = prior.variance.mul_add(prior.weight, surplus) / (squares + prior.weight);
     if variance < LEAST_VARIANCE {
         return;
     }
     let pseudo = 1.0 / variance;
     for (factor, (count, mean)) in factors.iter_mut().zip(pairs) {
-        *factor = (*factor * (count + pseudo) / (mean + pseudo)).max(LEAST_FACTOR);
+        // `max` also replaces what is not a number.
+        let refined = (*factor * (count + pseudo) / (mean + pseudo)).max(LEAST_FACTOR);
+        *factor = refined.min(MOST_FACTOR);
     }
 }
 
@@ -68,7 +72,7 @@ pub(super) fn balance<const BINS: usize>(factors: &mut [f64; BINS], weights: &[f
 mod tests {
     use super::*;
 
-    const HUMBLE: Assumed = Assumed { variance: 0.3, weight: 4.0 };
+    const HUMBLE: VariancePrior = VariancePrior { variance: 0.3, weight: 4.0 };
 
     fn refined(counts: [f64; 24]) -> [f64; 24] {
         let expected = [counts.iter().sum::<f64>() / 24.0; 24];
@@ -90,6 +94,18 @@ mod tests {
         [1, 6, 9, 15, 22].into_iter().for_each(|hour| scattered[hour] = 1.0);
         assert!(refined(punctual)[9] > 8.0);
         assert!(refined(scattered)[9] < 1.3);
+    }
+
+    #[test]
+    fn counts_where_nothing_was_expected_leave_factors_finite() {
+        let (mut counts, mut expected) = ([0.0; 24], [0.0; 24]);
+        (counts[3], expected[4]) = (3.6e12, 3.6e12);
+        let mut factors = [1.0; 24];
+        for _ in 0..3 {
+            refine(&mut factors, &counts, &expected, &[1.0], 1.0, HUMBLE);
+            balance(&mut factors, &expected);
+            assert!(factors.iter().all(|factor| factor.is_finite() && *factor > 0.0), "{factors:?}");
+        }
     }
 
     #[test]

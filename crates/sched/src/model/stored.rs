@@ -1,27 +1,27 @@
-//! A model as it is written down: numbers by their bits, so that what is read is what was written in any format, under
-//! a version, so that later models can still read it. The factors are not stored: they follow from the counts.
+//! The stored form of a model: numbers by their bits, so that what is read is what was written in any format, under
+//! a version, so that later versions can still read it. The factors are not stored: they follow from the counts.
 //!
 //! Invariant: what does not make a model that could have been learned is refused.
 
 use dunlin_core::Time;
 use serde::{Deserialize, Serialize};
 
-use super::bursts::{self, Bursts, Kept, N_SHAPES};
+use super::bursts::{self, Bursts, N_SHAPES, ShapeFit};
 use super::calendar::{HOURS, MINUTES};
 use super::rate::Rate;
-use super::rhythm::{MOST_ODDS, Noise, Rhythm, SUPPOSED_ODDS};
+use super::rhythm::{BinNoise, MOST_ODDS, Rhythm, SUPPOSED_ODDS};
 use super::{Model, Parts, Prior};
 
 /// Something that is not a stored model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
-    /// A number that no look can lead to.
+    /// A number that no probe can lead to.
     #[error("{0} is not a number that a model can hold (start the source with a new model)")]
     Number(&'static str),
     /// A table of the wrong length.
     #[error("a table by {by} has {found} entries, not {expected} (start the source with a new model)")]
     Length {
-        /// What it goes by.
+        /// What it is indexed by.
         by: &'static str,
         /// How many it has.
         found: usize,
@@ -73,15 +73,15 @@ impl From<Model> for Stored {
             by_hour: rhythm.by_hour.iter().map(|count| count.to_bits()).collect(),
             by_minute: rhythm.by_minute.iter().map(|count| count.to_bits()).collect(),
             noise: {
-                let Noise { week_hours, day_hours, weekdays, minutes } = rhythm.noise;
+                let BinNoise { week_hours, day_hours, weekdays, minutes } = rhythm.noise;
                 [week_hours, day_hours, weekdays, minutes].map(f32::to_bits)
             },
         };
         let rhythm_odds = model.rhythm.as_ref().map_or(SUPPOSED_ODDS, |rhythm| rhythm.odds).to_bits();
         let bursts = model.bursts.map(|bursts| {
             bursts
-                .kept
-                .map(|Kept { rate, age, odds }| [rate.changes, rate.seconds, age, odds].map(f64::to_bits))
+                .fits
+                .map(|ShapeFit { rate, age, odds }| [rate.changes, rate.seconds, age, odds].map(f64::to_bits))
         });
         let first = V1 {
             prior_rate: model.prior.rate.to_bits(),
@@ -135,7 +135,7 @@ impl TryFrom<V1> for Model {
             rhythm.by_hour = table::<HOURS>(&tables.by_hour, "hour of the week")?;
             rhythm.by_minute = table::<MINUTES>(&tables.by_minute, "minute of the hour")?;
             let [week_hours, day_hours, weekdays, minutes] = table(&tables.noise, "view")?;
-            rhythm.noise = Noise { week_hours, day_hours, weekdays, minutes };
+            rhythm.noise = BinNoise { week_hours, day_hours, weekdays, minutes };
             rhythm.settle(stored.begin.unwrap_or(tables.updated), stored.parts);
             model.rhythm = Some(rhythm);
         }
@@ -145,12 +145,12 @@ impl TryFrom<V1> for Model {
 
 fn bursts_of(stored: [[u64; 4]; N_SHAPES]) -> Result<Box<Bursts>, Unreadable> {
     let mut bursts = Box::<Bursts>::default();
-    for (kept, bits) in bursts.kept.iter_mut().zip(stored) {
+    for (fits, bits) in bursts.fits.iter_mut().zip(stored) {
         let [changes, seconds, age, odds] = bits.map(f64::from_bits);
-        kept.rate.changes = amount(changes, "the number of changes in bursts")?;
-        kept.rate.seconds = amount(seconds, "the time watched for bursts")?;
-        kept.age = amount(age, "the time since the last change")?;
-        kept.odds = within(odds, bursts::MOST_ODDS)?;
+        fits.rate.changes = amount(changes, "the number of changes in bursts")?;
+        fits.rate.seconds = amount(seconds, "the time watched for bursts")?;
+        fits.age = amount(age, "the time since the last change")?;
+        fits.odds = within(odds, bursts::MOST_ODDS)?;
     }
     Ok(bursts)
 }

@@ -1,16 +1,16 @@
 //! The best polling plan by the paper's own recurrence, made cyclic: for every start, every length and every
 //! number of polls in between, the best place of the first of them. O(s³·N) for s slots and N polls.
 
-use crate::plan::polling::{History, Objective, Plan, staleness, unit};
+use crate::plan::polling::{History, Objective, PollingPlan, staleness, unit};
 
 /// The best plan of at most `polls` polls per period of `slots` slots, and what it loses on the history.
-pub fn plain_polling(history: &History, slots: u32, polls: u32, objective: Objective) -> (f64, Plan) {
+pub fn plain_polling(history: &History, slots: u32, polls: u32, objective: Objective) -> (f64, PollingPlan) {
     let s = slots as usize;
     let polls = (polls as usize).min(s);
     if polls == 0 {
         return (
-            polling_loss(history, &Plan::new(slots, Vec::new()), objective),
-            Plan::new(slots, Vec::new()),
+            polling_loss(history, &PollingPlan::new(slots, Vec::new()), objective),
+            PollingPlan::new(slots, Vec::new()),
         );
     }
     let direct: Vec<Vec<f64>> =
@@ -42,11 +42,11 @@ pub fn plain_polling(history: &History, slots: u32, polls: u32, objective: Objec
         (at, left) = ((at + j) % s, left - j);
         slots_of_polls.push(at as u32);
     }
-    (loss(&start), Plan::new(slots, slots_of_polls))
+    (loss(&start), PollingPlan::new(slots, slots_of_polls))
 }
 
 /// What a plan loses on a history, poll by poll.
-pub fn polling_loss(history: &History, plan: &Plan, objective: Objective) -> f64 {
+pub fn polling_loss(history: &History, plan: &PollingPlan, objective: Objective) -> f64 {
     let until = history.span().end;
     let (mut rest, mut total) = (history.slots(), 0.0);
     while let Some(&first) = rest.first() {

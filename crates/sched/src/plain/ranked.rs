@@ -10,14 +10,14 @@ pub struct PlainRanked {
     order: Order,
     preemption: Preemption,
     costs: Costs,
-    ceis: Vec<Known>,
+    ceis: Vec<CeiProgress>,
     /// Sources read in the chronon before, whose intervals are captured when the next one begins.
     read: Vec<Option<Chronon>>,
 }
 
 /// A CEI that is neither captured nor lost.
 #[derive(Debug, Clone)]
-struct Known {
+struct CeiProgress {
     idx: u32,
     need: u32,
     captured: u32,
@@ -26,7 +26,7 @@ struct Known {
     intervals: Vec<Option<ExecutionInterval>>,
 }
 
-impl Known {
+impl CeiProgress {
     fn value(&self, order: Order, own: &ExecutionInterval, now: Chronon) -> u64 {
         let left = |interval: &ExecutionInterval| u64::from(interval.finish().since(now)) + 1;
         match order {
@@ -97,7 +97,7 @@ impl Policy for PlainRanked {
     fn arrive(&mut self, _now: Chronon, arrival: Arrival<'_>) {
         if let Arrival::Cei(Cei { idx, intervals, need, profile_rank, .. }) = arrival {
             let intervals = intervals.iter().copied().map(Some).collect();
-            self.ceis.push(Known { idx: idx.0, need, captured: 0, rank: profile_rank, intervals });
+            self.ceis.push(CeiProgress { idx: idx.0, need, captured: 0, rank: profile_rank, intervals });
         }
     }
 
@@ -151,7 +151,7 @@ mod tests {
             |source, start, finish| ExecutionInterval::new(SourceIdx(source), at(start), at(finish)).ok();
         let intervals =
             vec![interval(0, 8, 14), interval(1, 16, 21), interval(2, 20, 23), interval(3, 30, 36)];
-        let cei = Known { idx: 0, need: 4, captured: 0, rank: 4, intervals };
+        let cei = CeiProgress { idx: 0, need: 4, captured: 0, rank: 4, intervals };
         let first = cei.intervals[0].unwrap();
         let value = |order| cei.value(order, &first, at(10));
         assert_eq!([value(Order::SEdf), value(Order::Mrsf), value(Order::MEdf)], [5, 4, 22]);

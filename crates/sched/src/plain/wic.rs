@@ -1,16 +1,16 @@
-//! WIC by looking at every source in every chronon. Shares the arithmetic of values with the fast policy
-//! (that arithmetic is checked against the definition elsewhere) and none of its book-keeping.
+//! WIC by evaluating every source in every chronon. Shares the arithmetic of values with the fast policy
+//! (that arithmetic is checked against the definition elsewhere) and none of its bookkeeping.
 
 use dunlin_core::{Allowance, Chronon, Costs, Observation, Outcome, SourceIdx};
 
 use crate::policy::{Arrival, Policy};
 use crate::value::scaled::Scaled;
-use crate::value::{Growth, Holding, ValueModel};
+use crate::value::{Growth, PendingUtility, ValueModel};
 
 /// WIC without heaps.
 #[derive(Debug, Clone)]
 pub struct PlainWic {
-    sources: Vec<(ValueModel, Holding)>,
+    sources: Vec<(ValueModel, PendingUtility)>,
     costs: Costs,
 }
 
@@ -18,7 +18,7 @@ impl PlainWic {
     /// WIC over sources with a model each, and costs.
     pub fn new(models: &[ValueModel], costs: &Costs) -> Self {
         let per_cost = |(source, model): (SourceIdx, &ValueModel)| {
-            (ValueModel { weight: model.weight / costs.of(source), ..*model }, Holding::EMPTY)
+            (ValueModel { weight: model.weight / costs.of(source), ..*model }, PendingUtility::EMPTY)
         };
         let sources = (0..).map(SourceIdx).zip(models).map(per_cost).collect();
         Self { sources, costs: costs.clone() }
@@ -28,8 +28,8 @@ impl PlainWic {
 impl Policy for PlainWic {
     fn arrive(&mut self, now: Chronon, arrival: Arrival<'_>) {
         if let Arrival::Change { source, probability } = arrival {
-            let (model, holding) = &mut self.sources[source.index()];
-            holding.expect(model, now, probability);
+            let (model, pending_utility) = &mut self.sources[source.index()];
+            pending_utility.expect(model, now, probability);
         }
     }
 
@@ -37,10 +37,10 @@ impl Policy for PlainWic {
         // Values of one decay factor are ordered by what they were worth at chronon 0, those of different
         // factors by what they are worth now; taking the best again and again needs no common order.
         let mut candidates: Vec<(Scaled, f64, SourceIdx)> = Vec::new();
-        for (source, (model, holding)) in (0..).map(SourceIdx).zip(&self.sources) {
+        for (source, (model, pending_utility)) in (0..).map(SourceIdx).zip(&self.sources) {
             let ratio = model.urgency.common_ratio().unwrap_or(1.0);
-            if holding.value(model, now) > 0.0 {
-                candidates.push((holding.key(model, now, &mut Growth::new(ratio)), ratio, source));
+            if pending_utility.value(model, now) > 0.0 {
+                candidates.push((pending_utility.key(model, now, &mut Growth::new(ratio)), ratio, source));
             }
         }
         loop {
@@ -61,7 +61,7 @@ impl Policy for PlainWic {
 
     fn observe(&mut self, observation: Observation) {
         if observation.outcome == Outcome::Read {
-            self.sources[observation.source.index()].1 = Holding::EMPTY;
+            self.sources[observation.source.index()].1 = PendingUtility::EMPTY;
         }
     }
 }

@@ -11,8 +11,8 @@
 //! Invariant: whatever makes a schedule here keeps to the budget as [`check_budget`](crate::score::check_budget)
 //! judges it, and no bound lies below what a schedule can earn.
 
-mod agenda;
 mod capacity;
+mod draft_plan;
 mod enumerate;
 mod fit;
 mod grid;
@@ -29,7 +29,7 @@ use dunlin_core::{Budget, Costs, Workload};
 pub use enumerate::{Best, enumerate};
 pub use grid::{Grid, Pair};
 pub use local_ratio::local_ratio;
-pub use offline::{Effort, Plan, improve, offline};
+pub use offline::{Effort, OfflinePlan, improve, offline};
 pub use program::{Program, Row};
 pub use relax::{Relaxation, Tolerance, relax};
 pub use single::{SingleEis, single_ei_bound};

@@ -1,4 +1,4 @@
-//! Polling one source for recall: at which slots of a recurring period to look, when only so many looks are
+//! Polling one source for recall: at which slots of a recurring period to probe, when only so many probes are
 //! allowed and every update overwrites the one before.
 //!
 //! A period is cut into slots; a poll in a slot sees every update up to and including that slot. Of n updates
@@ -49,12 +49,12 @@ pub enum Objective {
 
 /// When to poll: the same slots in every period.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Plan {
+pub struct PollingPlan {
     slots: u32,
     polls: Vec<u32>,
 }
 
-impl Plan {
+impl PollingPlan {
     /// A plan over periods of `slots` slots; polls beyond the period are left out, repeated ones count once.
     pub fn new(slots: u32, mut polls: Vec<u32>) -> Self {
         polls.retain(|&poll| poll < slots);
@@ -94,17 +94,17 @@ fn phase(slot: i64, slots: u32) -> u32 {
 /// The best of all plans of at most `polls` polls per period of `slots` slots, measured on `history`.
 ///
 /// There may be fewer polls than allowed: polls in slots in which nothing ever changed would gain nothing.
-pub fn exact(history: &History, slots: u32, polls: u32, objective: Objective) -> Result<Plan, Error> {
+pub fn exact(history: &History, slots: u32, polls: u32, objective: Objective) -> Result<PollingPlan, Error> {
     let slots = slots.max(1);
     let losses = Losses::new(history, slots, objective)?;
     let best = Cycle::new(&losses).best(polls);
-    Ok(Plan::new(slots, best.map(|round| losses.slots_of(round.polls())).unwrap_or_default()))
+    Ok(PollingPlan::new(slots, best.map(|round| losses.slots_of(round.polls())).unwrap_or_default()))
 }
 
 /// Polls at equal distances, the first in slot 0.
-pub fn uniform(slots: u32, polls: u32) -> Plan {
+pub fn uniform(slots: u32, polls: u32) -> PollingPlan {
     let slots = slots.max(1);
     let polls = polls.min(slots);
     let at = |poll: u32| u64::from(poll) * u64::from(slots) / u64::from(polls);
-    Plan::new(slots, (0..polls).map(|poll| u32::try_from(at(poll)).unwrap_or(u32::MAX)).collect())
+    PollingPlan::new(slots, (0..polls).map(|poll| u32::try_from(at(poll)).unwrap_or(u32::MAX)).collect())
 }

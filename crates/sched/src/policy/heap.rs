@@ -24,12 +24,12 @@ impl Positions {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Entry {
+pub(crate) struct HeapEntry {
     pub(crate) key: Scaled,
     pub(crate) source: SourceIdx,
 }
 
-impl Entry {
+impl HeapEntry {
     /// The order in which entries come out.
     pub(crate) fn best_first(&self, other: &Self) -> Ordering {
         other.key.cmp(&self.key).then(self.source.cmp(&other.source))
@@ -43,7 +43,7 @@ impl Entry {
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SourceHeap {
-    entries: Vec<Entry>,
+    entries: Vec<HeapEntry>,
 }
 
 impl SourceHeap {
@@ -53,8 +53,8 @@ impl SourceHeap {
 
     /// Keeps the best `n` entries, of at least one and fewer than all; hands out the others' sources and the
     /// last entry kept.
-    pub(crate) fn keep_best(&mut self, positions: &mut Positions, n: usize) -> (Vec<SourceIdx>, Entry) {
-        self.entries.select_nth_unstable_by(n - 1, Entry::best_first);
+    pub(crate) fn keep_best(&mut self, positions: &mut Positions, n: usize) -> (Vec<SourceIdx>, HeapEntry) {
+        self.entries.select_nth_unstable_by(n - 1, HeapEntry::best_first);
         let last = self.entries[n - 1];
         let dropped: Vec<_> = self.entries.drain(n..).map(|entry| entry.source).collect();
         dropped.iter().for_each(|source| positions.0[source.index()] = ABSENT);
@@ -63,7 +63,7 @@ impl SourceHeap {
     }
 
     /// Fills an empty heap.
-    pub(crate) fn fill(&mut self, positions: &mut Positions, entries: impl Iterator<Item = Entry>) {
+    pub(crate) fn fill(&mut self, positions: &mut Positions, entries: impl Iterator<Item = HeapEntry>) {
         self.entries.extend(entries);
         self.rebuild(positions);
     }
@@ -75,7 +75,7 @@ impl SourceHeap {
         }
     }
 
-    pub(crate) fn peek(&self) -> Option<Entry> {
+    pub(crate) fn peek(&self) -> Option<HeapEntry> {
         self.entries.first().copied()
     }
 
@@ -87,17 +87,17 @@ impl SourceHeap {
                 self.remove_at(positions, position as usize);
             }
         } else if position == ABSENT {
-            self.entries.push(Entry { key, source });
+            self.entries.push(HeapEntry { key, source });
             self.sift_up(positions, self.entries.len() - 1);
         } else {
             let at = position as usize;
-            let rises = Entry { key, source }.beats(&self.entries[at]);
+            let rises = HeapEntry { key, source }.beats(&self.entries[at]);
             self.entries[at].key = key;
             if rises { self.sift_up(positions, at) } else { self.sift_down(positions, at) }
         }
     }
 
-    pub(crate) fn pop(&mut self, positions: &mut Positions) -> Option<Entry> {
+    pub(crate) fn pop(&mut self, positions: &mut Positions) -> Option<HeapEntry> {
         let top = self.peek()?;
         self.remove_at(positions, 0);
         Some(top)
@@ -147,7 +147,7 @@ impl SourceHeap {
         self.place(positions, at, sinking);
     }
 
-    fn place(&mut self, positions: &mut Positions, at: usize, entry: Entry) {
+    fn place(&mut self, positions: &mut Positions, at: usize, entry: HeapEntry) {
         self.entries[at] = entry;
         positions.0[entry.source.index()] = at as u32;
     }

@@ -8,15 +8,15 @@
 
 use dunlin_core::SourceIdx;
 
-use super::heap::{Entry, Positions, SourceHeap};
+use super::heap::{HeapEntry, Positions, SourceHeap};
 use crate::value::scaled::Scaled;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Ranking {
     leaders: SourceHeap,
-    /// The last that leads; nobody ranked does not lead while there is none.
-    threshold: Option<Entry>,
-    /// Everybody ranked who does not lead, and left-overs of those who did not at some time.
+    /// The last of the leaders; while there is none, every ranked source leads.
+    threshold: Option<HeapEntry>,
+    /// Ranked sources that do not lead, and stale entries of some that did not lead at some time.
     rest: Vec<SourceIdx>,
     /// Sources with a key, leaders included.
     n_ranked: usize,
@@ -36,15 +36,15 @@ impl Ranking {
         Self { leaders: SourceHeap::default(), threshold: None, rest: Vec::new(), n_ranked: 0, few }
     }
 
-    fn leads(&self, entry: &Entry) -> bool {
+    fn leads(&self, entry: &HeapEntry) -> bool {
         !entry.key.is_zero() && self.threshold.as_ref().is_none_or(|least| !least.beats(entry))
     }
 
     /// Changes the key of a source from `old` to `new`; zero is "not ranked".
     pub(crate) fn change(&mut self, positions: &mut Positions, source: SourceIdx, old: Scaled, new: Scaled) {
         let (was, is) = (!old.is_zero(), !new.is_zero());
-        let led = self.leads(&Entry { key: old, source });
-        let leads = self.leads(&Entry { key: new, source });
+        let led = self.leads(&HeapEntry { key: old, source });
+        let leads = self.leads(&HeapEntry { key: new, source });
         self.n_ranked = self.n_ranked + usize::from(is) - usize::from(was);
         if led || leads {
             self.leaders.set(positions, source, if leads { new } else { Scaled::ZERO });
@@ -62,7 +62,7 @@ impl Ranking {
         &mut self,
         positions: &mut Positions,
         key_of: impl Fn(SourceIdx) -> Scaled,
-    ) -> Option<Entry> {
+    ) -> Option<HeapEntry> {
         if self.leaders.len() == 0 && self.n_ranked > 0 {
             self.lower(positions, key_of);
         }
@@ -89,13 +89,13 @@ impl Ranking {
     fn lower(&mut self, positions: &mut Positions, key_of: impl Fn(SourceIdx) -> Scaled) {
         self.rest.sort_unstable();
         self.rest.dedup();
-        let entry = |&source: &SourceIdx| Entry { key: key_of(source), source };
+        let entry = |&source: &SourceIdx| HeapEntry { key: key_of(source), source };
         let mut best: Vec<_> = self.rest.iter().map(entry).filter(|entry| !entry.key.is_zero()).collect();
         let wanted = self.most_leaders().div_ceil(2);
         self.rest.clear();
         self.threshold = None;
         if best.len() > wanted {
-            best.select_nth_unstable_by(wanted - 1, Entry::best_first);
+            best.select_nth_unstable_by(wanted - 1, HeapEntry::best_first);
             self.rest.extend(best.drain(wanted..).map(|entry| entry.source));
             self.threshold = best.last().copied();
         }
@@ -142,7 +142,7 @@ mod tests {
                 let (source, new) = match step {
                     Step::Set(source, key) => (SourceIdx(source), Scaled::new(f64::from(key))),
                     Step::Take => {
-                        let entries = (0..).map(SourceIdx).zip(&keys).map(|(source, &key)| Entry { key, source });
+                        let entries = (0..).map(SourceIdx).zip(&keys).map(|(source, &key)| HeapEntry { key, source });
                         let ranked = entries.filter(|entry| !entry.key.is_zero());
                         let best = ranked.reduce(|a, b| if b.beats(&a) { b } else { a });
                         let top = ranking.peek(&mut positions, |source| keys[source.index()]);

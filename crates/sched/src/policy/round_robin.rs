@@ -1,4 +1,4 @@
-//! Round-robin: every source in turn, whatever is known of it. The baseline that most monitors amount to.
+//! Round-robin: every source in turn, whatever is known of it. The baseline: what most monitors do.
 
 use dunlin_core::{Allowance, Chronon, Costs, Observation, SourceIdx};
 

@@ -1,4 +1,4 @@
-//! WIC: probe the sources whose next look is expected to be worth most.
+//! WIC: probe the sources whose next probe is expected to be worth most.
 //!
 //! The papers' algorithm evaluates every source in every chronon. Here sources are ranked by a key that does
 //! not change while they are silent: their value divided by ρ^now, one ranking per decay factor ρ (and per
@@ -10,11 +10,11 @@ use std::collections::BTreeMap;
 
 use dunlin_core::{Allowance, Chronon, Costs, Observation, Outcome, SourceIdx};
 
-use super::heap::{Entry, Positions};
+use super::heap::{HeapEntry, Positions};
 use super::ranking::Ranking;
 use super::{Arrival, Policy};
 use crate::value::scaled::Scaled;
-use crate::value::{Growth, Holding, ValueModel};
+use crate::value::{Growth, PendingUtility, ValueModel};
 
 /// The greedy expected-utility policy.
 #[derive(Debug, Clone)]
@@ -28,20 +28,20 @@ pub struct Wic {
 /// Side by side, because every event needs both.
 #[derive(Debug, Clone)]
 struct Source {
-    holding: Holding,
+    pending_utility: PendingUtility,
     /// What it is ranked by; zero while it is not.
     key: Scaled,
 }
 
 #[derive(Debug, Clone)]
 enum Models {
-    /// Every source alike; all are in class 0.
+    /// Every source the same; all are in class 0.
     Same(ValueModel),
     /// A model and a class for each.
     PerSource(Vec<(ValueModel, u32)>),
 }
 
-/// Sources whose values shrink alike and whose probes cost the same.
+/// Sources whose values shrink at the same rate and whose probes cost the same.
 #[derive(Debug, Clone)]
 struct Class {
     ratio: f64,
@@ -55,13 +55,13 @@ impl Class {
         Self { ratio, cost, growth: Growth::new(ratio), ranking: Ranking::new() }
     }
 
-    fn peek(&mut self, positions: &mut Positions, sources: &[Source]) -> Option<Entry> {
+    fn peek(&mut self, positions: &mut Positions, sources: &[Source]) -> Option<HeapEntry> {
         self.ranking.peek(positions, |source| sources[source.index()].key)
     }
 }
 
 impl Wic {
-    /// WIC over `n_sources` sources that are all valued alike and cost 1.
+    /// WIC over `n_sources` sources that all have the same value model and cost 1.
     pub fn uniform(model: ValueModel, n_sources: usize) -> Self {
         Self::build(Models::Same(model), vec![Class::new(decay_of(&model), 1.0)], n_sources)
     }
@@ -89,7 +89,7 @@ impl Wic {
     fn build(models: Models, classes: Vec<Class>, n_sources: usize) -> Self {
         Self {
             models,
-            sources: vec![Source { holding: Holding::EMPTY, key: Scaled::ZERO }; n_sources],
+            sources: vec![Source { pending_utility: PendingUtility::EMPTY, key: Scaled::ZERO }; n_sources],
             classes,
             positions: Positions::new(n_sources),
         }
@@ -108,7 +108,8 @@ impl Wic {
     /// Brings a source's place in the ranking up to date.
     fn rekey(&mut self, source: SourceIdx, now: Chronon) {
         let (model, class) = self.model(source);
-        let key = self.sources[source.index()].holding.key(&model, now, &mut self.classes[class].growth);
+        let key =
+            self.sources[source.index()].pending_utility.key(&model, now, &mut self.classes[class].growth);
         self.set_key(source, class, key);
     }
 
@@ -118,10 +119,10 @@ impl Wic {
     }
 
     /// The best source of a class, its key exact for `now`.
-    fn fresh_top(&mut self, class: usize, now: Chronon) -> Option<Entry> {
+    fn fresh_top(&mut self, class: usize, now: Chronon) -> Option<HeapEntry> {
         loop {
             let top = self.classes[class].peek(&mut self.positions, &self.sources)?;
-            if !self.sources[top.source.index()].holding.key_may_fall() {
+            if !self.sources[top.source.index()].pending_utility.key_may_fall() {
                 return Some(top);
             }
             self.rekey(top.source, now);
@@ -135,14 +136,14 @@ impl Wic {
 
     /// The class whose best source is worth most among those that fit the allowance.
     fn best_class(&mut self, now: Chronon, allowance: &Allowance) -> Option<usize> {
-        let mut best: Option<(usize, Entry)> = None;
+        let mut best: Option<(usize, HeapEntry)> = None;
         for class in 0..self.classes.len() {
             if !allowance.fits(self.classes[class].cost) {
                 continue;
             }
             let Some(top) = self.fresh_top(class, now) else { continue };
             let worth = top.key.times(Scaled::new(self.classes[class].ratio).power(now.get()));
-            let candidate = Entry { key: worth, source: top.source };
+            let candidate = HeapEntry { key: worth, source: top.source };
             if best.as_ref().is_none_or(|(_, held)| candidate.beats(held)) {
                 best = Some((class, candidate));
             }
@@ -160,7 +161,7 @@ impl Policy for Wic {
     fn arrive(&mut self, now: Chronon, arrival: Arrival<'_>) {
         let Arrival::Change { source, probability } = arrival else { return };
         let (model, _) = self.model(source);
-        self.sources[source.index()].holding.expect(&model, now, probability);
+        self.sources[source.index()].pending_utility.expect(&model, now, probability);
         self.rekey(source, now);
     }
 
@@ -171,7 +172,7 @@ impl Policy for Wic {
             let (model, _) = self.model(top.source);
             // Values that have decayed below the smallest float are worth no probe; everything else in
             // this class is worth even less, and stays away until its next event.
-            if self.sources[top.source.index()].holding.value(&model, now) > 0.0 {
+            if self.sources[top.source.index()].pending_utility.value(&model, now) > 0.0 {
                 allowance.spend(self.classes[class].cost);
                 chosen.push(top.source);
             }
@@ -180,7 +181,7 @@ impl Policy for Wic {
 
     fn observe(&mut self, observation: Observation) {
         match observation.outcome {
-            Outcome::Read => self.sources[observation.source.index()].holding = Holding::EMPTY,
+            Outcome::Read => self.sources[observation.source.index()].pending_utility = PendingUtility::EMPTY,
             Outcome::Failed => self.rekey(observation.source, observation.at),
         }
     }

@@ -1,7 +1,7 @@
 //! What a polling plan makes of a source's updates, every one counted. Times are in slots.
 
 use super::share;
-use crate::plan::polling::{History, Plan};
+use crate::plan::polling::{History, PollingPlan};
 
 /// What a plan made of a history.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,7 +20,7 @@ pub struct PollingScore {
 }
 
 /// Scores a plan on a history. How much an update counts for planning does not matter here.
-pub fn score_polling(history: &History, plan: &Plan) -> PollingScore {
+pub fn score_polling(history: &History, plan: &PollingPlan) -> PollingScore {
     let span = history.span();
     let (mut captured, mut stale, mut age) = (0, 0i64, 0.0);
     let mut rest = history.slots();

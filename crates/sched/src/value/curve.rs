@@ -1,7 +1,7 @@
-//! What a look at a source is worth as time goes by: the expected utility of [`super`] in continuous time,
+//! What a probe of a source is worth as time goes by: the expected utility of [`super`] in continuous time,
 //!
 //! ```text
-//! g(t) = W · hope · ∫ from the last look to t of  urgency(t−u) · λ(u) · life(u, t)  du
+//! g(t) = W · hope · ∫ from the last probe to t of  urgency(t−u) · λ(u) · life(u, t)  du
 //! ```
 //!
 //! for a rate λ that is constant in stretches, and the first time at which it reaches a given worth. Ages are in
@@ -24,11 +24,11 @@ use crate::forecast::{Forecast, Segment};
 pub trait Rates {
     /// The rate at an instant, and until when it stays the same.
     fn segment(&self, at: Time) -> Segment;
-    /// The chance of any change in the time from the last look on, as [`Forecast::chance_since`].
-    fn chance_since(&self, last_look: Time, now: Time) -> f64;
+    /// The chance of any change in the time from the last probe on, as [`Forecast::chance_since`].
+    fn chance_since(&self, last_probe: Time, now: Time) -> f64;
     /// How many changes are expected by the time that this chance is reached, as [`Forecast::changes_for`].
     fn changes_for(&self, chance: f64) -> f64;
-    /// By how much more a look is worth for what it teaches, as [`Forecast::hope`].
+    /// By how much more a probe is worth for what it teaches, as [`Forecast::hope`].
     fn hope(&self) -> f64;
     /// How many changes are expected from one instant to another, as [`Forecast::expected`].
     fn expected(&self, from: Time, to: Time) -> f64;
@@ -39,8 +39,8 @@ impl Rates for Forecast<'_> {
         Forecast::segment(self, at)
     }
 
-    fn chance_since(&self, last_look: Time, now: Time) -> f64 {
-        Forecast::chance_since(self, last_look, now)
+    fn chance_since(&self, last_probe: Time, now: Time) -> f64 {
+        Forecast::chance_since(self, last_probe, now)
     }
 
     fn changes_for(&self, chance: f64) -> f64 {
@@ -56,14 +56,14 @@ impl Rates for Forecast<'_> {
     }
 }
 
-/// Past this many stretches the last rate is taken to go on: nobody pays for a year of minutes.
+/// Past this many stretches the last rate is assumed to continue: a year of minutes would take too long.
 const MOST_SEGMENTS: usize = 4096;
 /// Points at which a curve that may rise and fall is tried between two instants.
 const GRID: u32 = 48;
-/// From one of these points to the next there is at least this share of the time since the last look.
+/// From one of these points to the next there is at least this share of the time since the last probe.
 const GRID_GROWTH: f64 = 0.04;
 
-/// The worth of a look at one source, from its last look on.
+/// The worth of a probe of one source, from its last probe on.
 #[derive(Debug, Clone, Copy)]
 pub struct Curve<'a, R> {
     value: &'a ValueModel,
@@ -102,13 +102,13 @@ impl<'a, R: Rates> Curve<'a, R> {
         Self { value, rates, since, chronon: chronon.as_secs_f64() }
     }
 
-    /// The worth of a look at `now`; 0 up to the last one.
+    /// The worth of a probe at `now`; 0 up to the last one.
     pub fn at(&self, now: Time) -> f64 {
         let scale = self.scale();
         if scale > 0.0 { scale * self.gathered(now) } else { 0.0 }
     }
 
-    /// The first time from `from` on, up to `horizon`, at which a look is worth at least `threshold`. A curve that
+    /// The first time from `from` on, up to `horizon`, at which a probe is worth at least `threshold`. A curve that
     /// rises and falls is tried at a bounded number of points, so a peak between two of them may be missed.
     pub fn crossing(&self, from: Time, threshold: f64, horizon: Time) -> Option<Time> {
         let scale = self.scale();

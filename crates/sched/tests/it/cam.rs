@@ -3,29 +3,29 @@
 use dunlin_core::{Budget, Chronon, Costs, SourceIdx};
 use dunlin_sched::epoch;
 use dunlin_sched::plan::cam::{
-    Allocation, Expected, Forecast, LOST, Task, allocate, assign, assign_greedily, plan, schedule,
+    Allocation, Expected, LOST, Task, UpdateForecast, allocate, assign, assign_greedily, plan, schedule,
 };
 use dunlin_sched::plan::{self};
-use dunlin_sched::policy::Planned;
+use dunlin_sched::policy::PlanFollower;
 use proptest::prelude::*;
 
 use crate::instances::{chronon, probability};
 
 const CHRONONS: u32 = 8;
 
-fn forecast() -> impl Strategy<Value = Forecast> {
+fn forecast() -> impl Strategy<Value = UpdateForecast> {
     let instants = prop::collection::btree_map(1..=CHRONONS, probability(), 0..5);
     let weight = prop_oneof![Just(1.0), Just(0.5), 0.0..2.0f64];
     prop::collection::vec((weight, instants), 1..4).prop_map(|sources| {
         let expected = |(at, probability)| Expected { at: chronon(at), probability };
         let sources =
             sources.into_iter().map(|(w, own)| (w, own.into_iter().map(expected).collect())).collect();
-        Forecast::new(CHRONONS, sources).unwrap()
+        UpdateForecast::new(CHRONONS, sources).unwrap()
     })
 }
 
 /// Σ W·ρ over the instants that no task is meant for.
-fn expected_loss(forecast: &Forecast, is_probed: impl Fn(SourceIdx, Chronon) -> bool) -> f64 {
+fn expected_loss(forecast: &UpdateForecast, is_probed: impl Fn(SourceIdx, Chronon) -> bool) -> f64 {
     let of_source = |(source, weight, instants): (SourceIdx, f64, &[Expected])| {
         let lost = instants.iter().filter(|instant| !is_probed(source, instant.at));
         weight * lost.map(|instant| instant.probability).sum::<f64>()
@@ -150,15 +150,15 @@ fn a_light_task_that_cannot_wait_is_not_lost() {
 fn a_plan_is_followed_as_far_as_the_budget_goes() {
     let at = |at, probability| Expected { at: chronon(at), probability };
     let sources = vec![(1.0, vec![at(1, 1.0), at(4, 0.5)]), (2.0, vec![at(1, 0.9)])];
-    let forecast = Forecast::new(6, sources).unwrap();
+    let forecast = UpdateForecast::new(6, sources).unwrap();
     let planned = plan(&forecast, 3, &[1; 6]);
     let probes: Vec<_> = planned.probes().iter().map(|probe| (probe.chronon.get(), probe.source.0)).collect();
     assert_eq!(probes, [(1, 1), (2, 0), (4, 0)]);
-    let mut policy = Planned::new(&planned, Costs::uniform());
+    let mut policy = PlanFollower::new(&planned, Costs::uniform());
     let budget = Budget::constant(1.0).unwrap();
     assert_eq!(epoch::run(&mut policy, 6, &budget, |_, _| ()), planned);
     let dear = Costs::per_source(vec![2.0]).unwrap();
-    let followed = epoch::run(&mut Planned::new(&planned, dear), 6, &budget, |_, _| ());
+    let followed = epoch::run(&mut PlanFollower::new(&planned, dear), 6, &budget, |_, _| ());
     assert_eq!(followed.probes().len(), 1, "what does not fit is passed over");
     let tasks = allocate(&forecast, 3, Allocation::Optimal);
     assert!(schedule(&tasks, &[None; 3]).probes().is_empty());
@@ -167,7 +167,7 @@ fn a_plan_is_followed_as_far_as_the_budget_goes() {
 #[test]
 fn nonsense_is_refused() {
     let at = |at, probability| Expected { at: chronon(at), probability };
-    let refusal = |weight, instants| Forecast::new(5, vec![(weight, instants)]).unwrap_err();
+    let refusal = |weight, instants| UpdateForecast::new(5, vec![(weight, instants)]).unwrap_err();
     assert!(matches!(refusal(f64::NAN, vec![]), plan::Error::BadWeight(_)));
     assert!(matches!(refusal(1.0, vec![at(2, 1.5)]), plan::Error::BadProbability(_)));
     assert!(matches!(refusal(1.0, vec![at(6, 0.5)]), plan::Error::OutsideEpoch { chronon: 6, .. }));

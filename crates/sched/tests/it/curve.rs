@@ -29,8 +29,8 @@ impl Rates for &Stretches {
         Segment { rate: self.rates[place], until: Time::from_seconds((nth + 1) * self.seconds) }
     }
 
-    fn chance_since(&self, last_look: Time, now: Time) -> f64 {
-        let changes = self.expected(last_look, now);
+    fn chance_since(&self, last_probe: Time, now: Time) -> f64 {
+        let changes = self.expected(last_probe, now);
         -(-self.evidence * (changes / self.evidence).ln_1p()).exp_m1()
     }
 
@@ -183,7 +183,7 @@ fn what_is_certain_to_be_overwritten_has_a_ceiling() {
     let rates = Stretches { rates: vec![0.1], seconds: 10, evidence: 4.0 };
     let curve = Curve::new(&model, &rates, Time::from_seconds(0), CHRONON);
     let forever = Time::from_seconds(1_000_000);
-    // No look can be worth more than hope times one change.
+    // No probe can be worth more than hope times one change.
     assert_eq!(curve.crossing(Time::from_seconds(0), 1.25, forever), None);
     // 1 − (1 + Λ/4)^−4 = 0.8 at Λ = 4·(5^¼ − 1), a tenth of a change per second.
     let at = curve.crossing(Time::from_seconds(0), 0.8 * 1.25, forever).unwrap();
@@ -198,8 +198,8 @@ fn an_endless_forecast_of_tiny_stretches_ends() {
         fn segment(&self, at: Time) -> Segment {
             Segment { rate: 1e-9, until: Time::from_micros(at.micros() + 1) }
         }
-        fn chance_since(&self, last_look: Time, now: Time) -> f64 {
-            -(-self.expected(last_look, now)).exp_m1()
+        fn chance_since(&self, last_probe: Time, now: Time) -> f64 {
+            -(-self.expected(last_probe, now)).exp_m1()
         }
         fn changes_for(&self, chance: f64) -> f64 {
             -(-chance).ln_1p()

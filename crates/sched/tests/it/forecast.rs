@@ -1,7 +1,7 @@
 //! What a forecast says agrees with itself, at any rate and over any time.
 
 use dunlin_core::Time;
-use dunlin_sched::model::{Known, Look, Model, Prior, Seen};
+use dunlin_sched::model::{Completeness, Evidence, Model, Prior, ProbeEvidence};
 use proptest::prelude::*;
 
 use crate::sources::{DAY, HOUR, WEEK, changed, time};
@@ -13,13 +13,13 @@ fn learned(prior_rate: f64, gaps: &[(f64, u8)]) -> Model {
     for &(gap, kind) in gaps {
         let at = since + gap;
         let middle = time(since + gap * 0.6);
-        let seen = match kind % 4 {
-            0 => Seen::Unchanged,
-            1 => changed(Vec::new(), Known::Latest),
-            2 => changed(vec![middle], Known::Latest),
-            _ => changed(vec![middle], Known::All),
+        let evidence = match kind % 4 {
+            0 => Evidence::Unchanged,
+            1 => changed(Vec::new(), Completeness::Latest),
+            2 => changed(vec![middle], Completeness::Latest),
+            _ => changed(vec![middle], Completeness::All),
         };
-        model.observe(&Look { since: Some(time(since)), at: time(at), seen });
+        model.observe(&ProbeEvidence { since: Some(time(since)), at: time(at), evidence });
         since = at;
     }
     model
@@ -105,9 +105,12 @@ fn the_ends_of_time_are_no_trouble() {
         assert!(forecast.segment(first).rate.is_finite());
     };
     check(&model);
-    for seen in [Seen::Unchanged, changed(Vec::new(), Known::Latest), changed(vec![time(0.0)], Known::Latest)]
-    {
-        model.observe(&Look { since: Some(first), at: last, seen });
+    for evidence in [
+        Evidence::Unchanged,
+        changed(Vec::new(), Completeness::Latest),
+        changed(vec![time(0.0)], Completeness::Latest),
+    ] {
+        model.observe(&ProbeEvidence { since: Some(first), at: last, evidence });
         check(&model);
     }
     let nonsense = Model::new(Prior { rate: f64::NAN, strength: -1.0 });
@@ -140,10 +143,10 @@ fn evidence_is_held_to_forty_changes_and_hope_follows_it() {
     // Eight weeks of silence later they are twenty, and what is left of the prior is a little more.
     let mut silent = model.clone();
     let last = time(400.0 * HOUR);
-    silent.observe(&Look {
+    silent.observe(&ProbeEvidence {
         since: Some(last),
         at: last.plus(std::time::Duration::from_hours(8 * 7 * 24)),
-        seen: Seen::Unchanged,
+        evidence: Evidence::Unchanged,
     });
     assert!(near(silent.forecast().evidence(), 20.0 + 0.5 / 21.0), "{}", silent.forecast().evidence());
 }

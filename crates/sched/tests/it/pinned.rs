@@ -1,14 +1,14 @@
 //! Figures and choices as they are today, written down. The laws elsewhere say what must hold of any version; these tables
 //! say that nothing has moved that nobody meant to move: a constant, a term, the direction of a comparison.
 //!
-//! `UPDATE_PINNED=1 cargo test -p dunlin-sched --test it pinned` writes the tables anew after a change that is meant to
+//! `UPDATE_PINNED=1 cargo test -p dunlin-sched --test it pinned` writes the tables again after a change that is meant to
 //! change them. Read the difference before you keep it, and run the tables of the docs again (`docs/forecast.md`,
 //! `docs/policies.md`).
 
-mod models; // what looks teach, and what forecasts say
+mod models; // what probes teach, and what forecasts say
 mod plans; // polling plans, CAM, offline plans and bounds
 mod policies; // which sources the policies choose
-mod watches; // which sources the live watch chooses, and why
+mod schedulers; // which sources the live scheduler chooses, and why
 
 use std::fmt::Write as _;
 use std::fs;

@@ -133,7 +133,7 @@ proptest! {
 
     /// A plan that is cut short is a plan.
     #[test]
-    fn whoever_is_stopped_early_still_has_a_schedule_and_a_bound(workload in workload(), patience in 0..20u32) {
+    fn a_plan_that_is_stopped_early_still_has_a_schedule_and_a_bound(workload in workload(), patience in 0..20u32) {
         let (budget, costs) = (Budget::constant(1.0).unwrap(), Costs::uniform());
         let instance = Instance { workload: &workload, chronons: CHRONONS, budget: &budget, costs: &costs };
         let mut left = patience;

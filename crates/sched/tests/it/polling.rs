@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use dunlin_core::{Changes, Chronon, Probe, Schedule, SourceIdx};
 use dunlin_sched::plain::{plain_polling, polling_loss};
 use dunlin_sched::plan::polling::{
-    History, Objective, Plan, exact, find_break, modelled, plan_many, replan, uniform,
+    History, Objective, PollingPlan, exact, find_break, modelled, plan_many, replan, uniform,
 };
 use dunlin_sched::plan::{self};
 use dunlin_sched::score::{PollingScore, score_polling, score_trace};
@@ -26,9 +26,9 @@ fn objective() -> impl Strategy<Value = Objective> {
 }
 
 /// Every plan with at most so many polls.
-fn every_plan(slots: u32, polls: u32) -> impl Iterator<Item = Plan> {
+fn every_plan(slots: u32, polls: u32) -> impl Iterator<Item = PollingPlan> {
     let sets = (0u32..1 << slots).filter(move |set| set.count_ones() <= polls);
-    sets.map(move |set| Plan::new(slots, (0..slots).filter(|slot| set & (1 << slot) != 0).collect()))
+    sets.map(move |set| PollingPlan::new(slots, (0..slots).filter(|slot| set & (1 << slot) != 0).collect()))
 }
 
 /// Smaller is better.
@@ -78,7 +78,7 @@ proptest! {
         let mut updates = history.slots().to_vec();
         updates.dedup();
         let history = History::new(updates, span.clone()).unwrap();
-        let plan = Plan::new(slots, (0..slots).filter(|slot| seed & (1 << slot) != 0).take(polls as usize).collect());
+        let plan = PollingPlan::new(slots, (0..slots).filter(|slot| seed & (1 << slot) != 0).take(polls as usize).collect());
         let score = score_polling(&history, &plan);
         let chronon = |slot: i64| Chronon::new(u32::try_from(slot - span.start + 1).unwrap()).unwrap();
         let until = |end: i64| {
@@ -135,7 +135,7 @@ proptest! {
         let histories: Vec<_> = updates.into_iter().map(|own| History::new(own, 0..60).unwrap()).collect();
         let plans = plan_many(&histories, slots, total, Objective::Recall).unwrap();
         prop_assert!(plans.iter().map(|plan| plan.polls().len()).sum::<usize>() <= total as usize);
-        let missed = |plans: &[Plan]| -> usize {
+        let missed = |plans: &[PollingPlan]| -> usize {
             histories.iter().zip(plans).map(|(own, plan)| score_polling(own, plan).missed).sum()
         };
         let least = every_share(total, histories.len()).map(|shares| {
@@ -164,7 +164,7 @@ fn near_five_and_fourteen_past_every_hour() {
         [hour * 60 + first, hour * 60 + second]
     });
     let history = History::new(minutes.collect(), 0..240 * 60).unwrap();
-    let recall = |plan: &Plan| score_polling(&history, plan).recall;
+    let recall = |plan: &PollingPlan| score_polling(&history, plan).recall;
     assert_eq!(uniform(60, 2).polls(), [0, 30]);
     assert!((recall(&uniform(60, 2)) - 0.5).abs() < 0.01);
     let best = exact(&history, 60, 2, Objective::Recall).unwrap();
@@ -188,7 +188,7 @@ fn a_crowd_of_updates_is_planned_no_worse_than_evenly() {
             .collect();
         slots.sort_unstable();
         let history = History::new(slots, 0..60 * DAY).unwrap();
-        let recall = |plan: &Plan| score_polling(&history, plan).recall;
+        let recall = |plan: &PollingPlan| score_polling(&history, plan).recall;
         let best = recall(&exact(&history, 1_440, 24, Objective::Recall).unwrap());
         let [modelled, even] = [modelled(&history, 1_440, 24), uniform(1_440, 24)].map(|plan| recall(&plan));
         assert!(modelled >= even, "{updates}: {modelled} against {even} evenly");
@@ -222,7 +222,7 @@ fn a_change_of_habits_is_noticed_and_planned_for() {
     assert_eq!((steady.polls(), none), (&[542, 1_020][..], None));
 }
 
-/// Nothing changes but chance: of a hundred made-up histories hardly one may look as if it had changed.
+/// Nothing changes but chance: of a hundred synthetic histories hardly one may look as if it had changed.
 #[test]
 fn chance_is_not_taken_for_a_change_of_habits() {
     let mut state = 1u64;

@@ -3,16 +3,16 @@
 use std::time::Duration;
 
 use dunlin_core::Time;
-use dunlin_sched::model::{Known, Look, Model, Parts, Prior, Seen};
-use dunlin_sched::plan::cam::{Demand, Sharing, instants};
+use dunlin_sched::model::{Completeness, Evidence, Model, Parts, Prior, ProbeEvidence};
+use dunlin_sched::plan::cam::{ProbeDemand, Sharing, instants};
 use proptest::prelude::*;
 
-fn demand() -> impl Strategy<Value = Demand> {
+fn demand() -> impl Strategy<Value = ProbeDemand> {
     let changes = || prop_oneof![1 => Just(0.0), 1 => Just(1.0), 4 => 0.001..6.0f64];
     let weight = prop_oneof![1 => Just(0.0), 2 => Just(1.0), 3 => 0.0..3.0f64];
     let evidence = prop_oneof![Just(0.5), Just(1e6), 0.1..50.0f64];
     (weight, changes(), changes(), evidence, 0..3u32, 1..6u32, 0..2u32).prop_map(
-        |(weight, pending, expected, evidence, least, most, group)| Demand {
+        |(weight, pending, expected, evidence, least, most, group)| ProbeDemand {
             weight,
             pending,
             expected,
@@ -26,7 +26,7 @@ fn demand() -> impl Strategy<Value = Demand> {
 }
 
 /// The most that can be gained by at most so many probes for all and for each group, by trying everything.
-fn most_gain(demands: &[Demand], left: u32, groups: [u32; 2]) -> f64 {
+fn most_gain(demands: &[ProbeDemand], left: u32, groups: [u32; 2]) -> f64 {
     let [first, rest @ ..] = demands else { return 0.0 };
     let group = first.group as usize;
     let most = first.most.min(left).min(groups[group]);
@@ -38,7 +38,7 @@ fn most_gain(demands: &[Demand], left: u32, groups: [u32; 2]) -> f64 {
     (0..=most).map(with).fold(0.0, f64::max)
 }
 
-fn shared(demands: &[Demand], budget: u32, groups: [u32; 2]) -> Sharing {
+fn shared(demands: &[ProbeDemand], budget: u32, groups: [u32; 2]) -> Sharing {
     let mut sharing = Sharing::new(f64::from(budget), groups.map(f64::from).to_vec());
     demands.iter().for_each(|&demand| sharing.add(demand));
     // In steps of any size it comes to the same.
@@ -108,8 +108,8 @@ fn at(seconds: i64) -> Time {
     Time::from_seconds(1_700_000_000 / HOUR * HOUR + seconds)
 }
 
-fn of(expected: f64, pending: f64) -> Demand {
-    Demand { weight: 1.0, pending, expected, evidence: 1e6, cost: 1.0, least: 0, most: 100, group: 0 }
+fn of(expected: f64, pending: f64) -> ProbeDemand {
+    ProbeDemand { weight: 1.0, pending, expected, evidence: 1e6, cost: 1.0, least: 0, most: 100, group: 0 }
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn a_steady_source_is_probed_at_equal_distances_from_epoch_to_epoch() {
     let model = Model::new(Prior { rate: 1.0 / 900.0, strength: 1e9 });
     let forecast = model.forecast();
     let epoch = at(0)..at(HOUR);
-    // Four changes an hour, and a quarter of a change since the last look: the first is due when one is full.
+    // Four changes an hour, and a quarter of a change since the last probe: the first is due when one is full.
     let times = instants(&forecast, &epoch, &of(4.0, 0.25), 4, 1.0);
     let seconds: Vec<u64> = times.iter().map(|time| time.since(at(0)).as_secs()).collect();
     assert_eq!(seconds, [675, 1_575, 2_475, 3_375]);
@@ -133,9 +133,9 @@ fn a_busy_stretch_is_probed_when_it_is_over() {
     let mut model = Model::of_parts(Prior { rate: 1.0 / 3_600.0, strength: 1.0 }, Parts::Hour);
     for hour in 0..400i64 {
         let change = at((hour - 400) * HOUR + 3_000 + hour * 37 % 120);
-        let seen = Seen::Changed { times: vec![change], known: Known::All };
+        let evidence = Evidence::Changed { times: vec![change], completeness: Completeness::All };
         let (since, now) = (at((hour - 401) * HOUR + 3_300), at((hour - 400) * HOUR + 3_300));
-        model.observe(&Look { since: Some(since), at: now, seen });
+        model.observe(&ProbeEvidence { since: Some(since), at: now, evidence });
     }
     let forecast = model.forecast();
     let epoch = at(0)..at(HOUR);

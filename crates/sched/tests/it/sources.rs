@@ -1,7 +1,7 @@
-//! Made-up sources and the looks at them: Poisson processes whose rate may follow the clock, seen at irregular times.
+//! Synthetic sources and the probes of them: Poisson processes whose rate may follow the clock, seen at irregular times.
 
 use dunlin_core::Time;
-use dunlin_sched::model::{Known, Look, Model, Parts, Prior, Seen};
+use dunlin_sched::model::{Completeness, Evidence, Model, Parts, Prior, ProbeEvidence};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -17,16 +17,16 @@ pub(crate) fn time(seconds: f64) -> Time {
     Time::from_micros(((BEGIN + seconds) * 1e6) as i64)
 }
 
-/// What a look tells.
+/// What a probe tells.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Told {
+pub(crate) enum Reported {
     Nothing,
     Last,
     All,
 }
 
-pub(crate) fn changed(times: Vec<Time>, known: Known) -> Seen {
-    Seen::Changed { times, known }
+pub(crate) fn changed(times: Vec<Time>, completeness: Completeness) -> Evidence {
+    Evidence::Changed { times, completeness }
 }
 
 pub(crate) fn rng(seed: u64) -> ChaCha8Rng {
@@ -52,16 +52,16 @@ pub(crate) fn changes(most: f64, rate: impl Fn(f64) -> f64, end: f64, rng: &mut 
     }
 }
 
-/// Looks at a source at irregular times: a quarter to several times the mean gap apart.
-pub(crate) struct Watching<'a> {
+/// Probes of a source at irregular times: a quarter to several times the mean gap apart.
+pub(crate) struct ProbeSeries<'a> {
     pub(crate) changes: &'a [f64],
     pub(crate) mean_gap: f64,
     pub(crate) end: f64,
-    pub(crate) told: Told,
+    pub(crate) reported: Reported,
 }
 
-impl Watching<'_> {
-    /// Shows a model every look. `judge` is told what the model says before it: the model, when the gap began and
+impl ProbeSeries<'_> {
+    /// Shows a model every probe. `judge` is told what the model says before it: the model, when the gap began and
     /// ended, in seconds, and whether there was a change in it.
     pub(crate) fn show(
         &self,
@@ -70,7 +70,11 @@ impl Watching<'_> {
         mut judge: impl FnMut(&Model, f64, f64, bool),
     ) {
         let mut since = 0.0;
-        model.observe(&Look { since: None, at: time(since), seen: changed(Vec::new(), Known::Latest) });
+        model.observe(&ProbeEvidence {
+            since: None,
+            at: time(since),
+            evidence: changed(Vec::new(), Completeness::Latest),
+        });
         loop {
             let at = since
                 + self.mean_gap * (0.25 + 0.5 * rng.random::<f64>())
@@ -82,24 +86,24 @@ impl Watching<'_> {
             let to = self.changes.partition_point(|&change| change <= at);
             let fresh: Vec<Time> = self.changes[from..to].iter().map(|&change| time(change)).collect();
             judge(model, since, at, !fresh.is_empty());
-            let seen = match (fresh.last(), self.told) {
-                (None, _) => Seen::Unchanged,
-                (_, Told::Nothing) => changed(Vec::new(), Known::Latest),
-                (Some(&last), Told::Last) => changed(vec![last], Known::Latest),
-                (_, Told::All) => changed(fresh, Known::All),
+            let evidence = match (fresh.last(), self.reported) {
+                (None, _) => Evidence::Unchanged,
+                (_, Reported::Nothing) => changed(Vec::new(), Completeness::Latest),
+                (Some(&last), Reported::Last) => changed(vec![last], Completeness::Latest),
+                (_, Reported::All) => changed(fresh, Completeness::All),
             };
-            model.observe(&Look { since: Some(time(since)), at: time(at), seen });
+            model.observe(&ProbeEvidence { since: Some(time(since)), at: time(at), evidence });
             since = at;
         }
     }
 }
 
 /// The mean logarithm of the chance that a model gave to what then happened, after the first third.
-pub(crate) fn log_likelihood(watching: &Watching<'_>, parts: Parts, seed: u64) -> f64 {
+pub(crate) fn log_likelihood(series: &ProbeSeries<'_>, parts: Parts, seed: u64) -> f64 {
     let (mut sum, mut n_looks) = (0.0, 0.0);
     let mut model = Model::of_parts(Prior::default(), parts);
-    watching.show(&mut model, &mut rng(seed), |model, since, at, has_changed| {
-        if at > watching.end / 3.0 {
+    series.show(&mut model, &mut rng(seed), |model, since, at, has_changed| {
+        if at > series.end / 3.0 {
             let chance = model.forecast().probability(time(since), time(at));
             sum += if has_changed { chance.ln() } else { (1.0 - chance).ln() };
             n_looks += 1.0;

@@ -1,24 +1,24 @@
 //! A model survives being written down, bit by bit, and nonsense is refused.
 
-use dunlin_sched::model::{Known, Look, Model, Prior, Seen};
+use dunlin_sched::model::{Completeness, Evidence, Model, Prior, ProbeEvidence};
 use proptest::prelude::*;
 
 use crate::sources::{changed, time};
 
 fn models() -> impl Strategy<Value = Model> {
-    let look = (1.0..1e6f64, any::<u8>());
-    (1e-9..1.0f64, prop::collection::vec(look, 0..40)).prop_map(|(rate, looks)| {
+    let probe = (1.0..1e6f64, any::<u8>());
+    (1e-9..1.0f64, prop::collection::vec(probe, 0..40)).prop_map(|(rate, probes)| {
         let mut model = Model::new(Prior { rate, strength: 0.5 });
         let mut since = 0.0;
-        model.observe(&Look { since: None, at: time(since), seen: Seen::Unchanged });
-        for (gap, kind) in looks {
+        model.observe(&ProbeEvidence { since: None, at: time(since), evidence: Evidence::Unchanged });
+        for (gap, kind) in probes {
             let at = since + gap;
-            let seen = match kind % 3 {
-                0 => Seen::Unchanged,
-                1 => changed(Vec::new(), Known::Latest),
-                _ => changed(vec![time(since + gap / 3.0)], Known::All),
+            let evidence = match kind % 3 {
+                0 => Evidence::Unchanged,
+                1 => changed(Vec::new(), Completeness::Latest),
+                _ => changed(vec![time(since + gap / 3.0)], Completeness::All),
             };
-            model.observe(&Look { since: Some(time(since)), at: time(at), seen });
+            model.observe(&ProbeEvidence { since: Some(time(since)), at: time(at), evidence });
             since = at;
         }
         model
@@ -42,9 +42,9 @@ proptest! {
     fn what_is_read_goes_on_learning_as_before(model in models()) {
         let mut again: Model = postcard::from_bytes(&postcard::to_stdvec(&model).unwrap()).unwrap();
         let mut model = model;
-        let look = Look { since: Some(time(1e8)), at: time(1.001e8), seen: changed(Vec::new(), Known::Latest) };
-        model.observe(&look);
-        again.observe(&look);
+        let probe = ProbeEvidence { since: Some(time(1e8)), at: time(1.001e8), evidence: changed(Vec::new(), Completeness::Latest) };
+        model.observe(&probe);
+        again.observe(&probe);
         prop_assert_eq!(again, model);
     }
 
@@ -63,9 +63,13 @@ proptest! {
 }
 
 #[test]
-fn what_no_look_can_lead_to_is_refused() {
+fn what_no_probe_can_lead_to_is_refused() {
     let mut model = Model::new(Prior::default());
-    model.observe(&Look { since: Some(time(0.0)), at: time(1e5), seen: changed(Vec::new(), Known::Latest) });
+    model.observe(&ProbeEvidence {
+        since: Some(time(0.0)),
+        at: time(1e5),
+        evidence: changed(Vec::new(), Completeness::Latest),
+    });
     let text = serde_json::to_string(&model).unwrap();
     let refusal = |change: &dyn Fn(&mut serde_json::Value)| {
         let mut value: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -101,7 +105,11 @@ fn what_no_look_can_lead_to_is_refused() {
 #[test]
 fn what_the_first_version_wrote_is_still_read() {
     let mut model = Model::new(Prior::default());
-    model.observe(&Look { since: Some(time(0.0)), at: time(1e5), seen: changed(Vec::new(), Known::Latest) });
+    model.observe(&ProbeEvidence {
+        since: Some(time(0.0)),
+        at: time(1e5),
+        evidence: changed(Vec::new(), Completeness::Latest),
+    });
     let value = serde_json::to_value(&model).unwrap();
     let old = serde_json::json!({ "V1": value["V2"]["first"] });
     let read: Model = serde_json::from_value(old).unwrap();

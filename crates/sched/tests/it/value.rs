@@ -1,6 +1,6 @@
 //! Incremental values against the definition, for every life and urgency.
 
-use dunlin_sched::value::{Holding, Life, Urgency, ValueModel, expected_utility};
+use dunlin_sched::value::{Life, PendingUtility, Urgency, ValueModel, expected_utility};
 use proptest::prelude::*;
 
 use crate::instances::{chronon, model, probability};
@@ -15,13 +15,13 @@ proptest! {
         last in 0..10u32,
     ) {
         let probabilities: Vec<f64> = silent.iter().map(|p| p.unwrap_or(0.0)).collect();
-        let mut holding = Holding::EMPTY;
+        let mut pending_utility = PendingUtility::EMPTY;
         for (now, &probability) in (1..).zip(&probabilities) {
             if probability > 0.0 && now > last {
-                holding.expect(&model, chronon(now), probability);
+                pending_utility.expect(&model, chronon(now), probability);
             }
             let expected = expected_utility(&model, &probabilities, last.min(now), now);
-            let value = holding.value(&model, chronon(now));
+            let value = pending_utility.value(&model, chronon(now));
             prop_assert!((value - expected).abs() < 1e-9, "{value} for {expected} at {now}");
         }
     }

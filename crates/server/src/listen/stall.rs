@@ -82,3 +82,27 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for StallGuard<S> {
         self.stream.is_write_vectored()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+    use super::*;
+
+    /// It takes longer than the patience in all, but never so long for a byte.
+    #[tokio::test]
+    async fn a_reader_that_is_slow_but_goes_on_reading_is_waited_for() {
+        let (patience, n_bytes) = (Duration::from_secs(1), 16);
+        let (ours, mut theirs) = tokio::io::duplex(1);
+        let begun = Instant::now();
+        let mut guarded = StallGuard::new(ours, patience);
+        let writing = tokio::spawn(async move { guarded.write_all(&vec![7; n_bytes]).await });
+        let mut ticks = tokio::time::interval(patience / 8);
+        for _ in 0..n_bytes {
+            ticks.tick().await;
+            assert_eq!(theirs.read_u8().await.unwrap(), 7);
+        }
+        writing.await.unwrap().unwrap();
+        assert!(begun.elapsed() > patience);
+    }
+}

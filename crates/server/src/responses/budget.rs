@@ -8,9 +8,9 @@ use dunlin_store::Decision;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::clock::written;
 use crate::failure::Failure;
 use crate::unit::Unit;
+use dunlin_engine::clock::rfc3339;
 
 /// How the budget is used.
 #[derive(Debug, Serialize, ToSchema)]
@@ -79,7 +79,7 @@ impl From<HostUsage> for HostResponse {
             sources: host.sources,
             hour: host.hour,
             day: host.day,
-            held_until: host.held_until.map(written),
+            held_until: host.held_until.map(rfc3339),
         }
     }
 }
@@ -117,7 +117,7 @@ pub(crate) struct DecisionResponse {
     #[schema(format = DateTime)]
     at: String,
     source: i64,
-    /// worth, spare, new, overdue, wanted or planned.
+    /// worth, spare, new, overdue, requested, interval or planned.
     reason: String,
     /// What the probe was worth; null for a first probe, which takes turns with the most valuable ones.
     value: Option<f64>,
@@ -131,7 +131,7 @@ impl DecisionResponse {
         let figures = ProbeFigures::read(&row.decision);
         Some(Self {
             id: row.id.0,
-            at: written(row.decision.at),
+            at: rfc3339(row.decision.at),
             source: row.decision.source?.0,
             reason: row.decision.reason.into_owned(),
             value: figures.and_then(|figures| finite_value(figures.value)),

@@ -1,10 +1,13 @@
 //! A change as clients see it, in lists and in the stream alike.
 
+use dunlin_core::Time;
+use dunlin_engine::capture::ChangeDetail;
+use dunlin_engine::clock::rfc3339;
 use dunlin_store::Change;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::clock::written;
+use super::version::DifferencePiece;
 
 /// Something that changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
@@ -29,6 +32,39 @@ pub(crate) struct ChangeResponse {
     kind: String,
     /// The item it happened to; null for the source as a whole.
     item: Option<String>,
+    /// What is different, word by word; null for a change that has no text.
+    detail: Option<ChangeDetailResponse>,
+}
+
+/// The item that changed, and what is different in its text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub(crate) struct ChangeDetailResponse {
+    /// The title of the item, as it is now or last was.
+    title: String,
+    /// What the title was before; null if it is the same.
+    old_title: Option<String>,
+    /// The address that the item points to.
+    link: Option<String>,
+    /// When its publisher says it appeared.
+    #[schema(format = DateTime)]
+    published: Option<String>,
+    /// Equal and deleted pieces make the old text, equal and inserted ones the new, with gaps where it did not change.
+    pieces: Vec<DifferencePiece>,
+    /// Whether there was more than is kept here.
+    is_cut: bool,
+}
+
+impl From<ChangeDetail> for ChangeDetailResponse {
+    fn from(detail: ChangeDetail) -> Self {
+        Self {
+            title: detail.title,
+            old_title: detail.old_title,
+            link: detail.link,
+            published: detail.published.map(|micros| rfc3339(Time::from_micros(micros))),
+            pieces: detail.pieces.into_iter().map(DifferencePiece::from).collect(),
+            is_cut: detail.is_cut,
+        }
+    }
 }
 
 impl From<Change> for ChangeResponse {
@@ -38,12 +74,13 @@ impl From<Change> for ChangeResponse {
             cursor: change.cursor.0,
             source: change.source.0,
             url: change.url,
-            detected_at: written(change.detected),
-            happened_between: (found.happened_after.map(written), written(found.happened_before)),
+            detected_at: rfc3339(change.detected),
+            happened_between: (found.happened_after.map(rfc3339), rfc3339(found.happened_before)),
             version: change.version.map(|id| id.0),
             summary: found.summary,
             kind: found.kind,
             item: found.item,
+            detail: ChangeDetail::read(&found.detail).map(ChangeDetailResponse::from),
         }
     }
 }

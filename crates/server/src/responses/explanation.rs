@@ -8,7 +8,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::source::SourceResponse;
-use crate::clock::written;
+use dunlin_engine::clock::rfc3339;
 
 /// Everything there is to say about one source.
 #[derive(Debug, Serialize, ToSchema)]
@@ -20,21 +20,21 @@ pub(crate) struct ExplanationResponse {
     /// Why it is unusable.
     standing_reason: Option<String>,
     #[schema(format = DateTime)]
-    last_look: Option<String>,
+    last_probe: Option<String>,
     /// Not to be probed before this instant, after a failure.
     #[schema(format = DateTime)]
     not_before: Option<String>,
     /// When the next probe is expected at the earliest; null when unknown.
     #[schema(format = DateTime)]
-    next_look: Option<String>,
+    next_probe: Option<String>,
     /// How many others are due too, when it is due and waits for its turn.
     others_due: u64,
     /// When it is probed if all of those go first; null when it does not wait, or there is no budget.
     #[schema(format = DateTime)]
-    next_look_by: Option<String>,
+    next_probe_by: Option<String>,
     /// What keeps all sources from being probed: the store cannot be written, or nothing can be fetched.
     trouble: Option<String>,
-    /// Why it will be probed: worth, spare, new, overdue, wanted or planned.
+    /// Why it will be probed: worth, spare, new, overdue, requested, interval or planned.
     #[schema(value_type = String)]
     reason: &'static str,
     /// The same for people.
@@ -97,17 +97,17 @@ impl From<SourceExplanation> for ExplanationResponse {
             source: explained.source.into(),
             standing,
             standing_reason,
-            last_look: explained.last_probe.map(written),
-            not_before: explained.not_before.map(written),
-            next_look: explained.next_probe.map(written),
+            last_probe: explained.last_probe.map(rfc3339),
+            not_before: explained.not_before.map(rfc3339),
+            next_probe: explained.next_probe.map(rfc3339),
             others_due: explained.queue_position.map_or(0, |position| position.others),
-            next_look_by: explained.queue_position.and_then(|position| position.by).map(written),
+            next_probe_by: explained.queue_position.and_then(|position| position.by).map(rfc3339),
             trouble: explained.trouble,
             reason: reason_word(explained.reason),
             because: sentence(explained.reason),
             value: explained.value,
             price: explained.price,
-            hold: explained.hold.map(|Hold { until, reason }| HoldResponse { until: written(until), reason }),
+            hold: explained.hold.map(|Hold { until, reason }| HoldResponse { until: rfc3339(until), reason }),
         }
     }
 }
@@ -115,8 +115,8 @@ impl From<SourceExplanation> for ExplanationResponse {
 impl ForecastResponse {
     pub(crate) fn new(source: i64, forecast: &ForecastSummary) -> Self {
         let curve = forecast.ahead.iter().map(|hour| ForecastHour {
-            from: written(hour.from),
-            until: written(hour.from.plus(Duration::from_hours(1))),
+            from: rfc3339(hour.from),
+            until: rfc3339(hour.from.plus(Duration::from_hours(1))),
             expected: hour.expected,
         });
         Self {
@@ -136,7 +136,7 @@ const fn sentence(reason: Reason) -> &'static str {
         Reason::Spare => "nothing was worth more, and the budget would have gone unspent",
         Reason::New => "it has never been seen",
         Reason::Overdue => "it has not been probed for as long as its settings allow",
-        Reason::Wanted => "a probe was requested",
+        Reason::Requested => "a probe was requested",
         Reason::Interval => "it captures intervals that needs are waiting for",
         Reason::Planned => "the plan has a probe of it for this time, or is renewed then",
     }

@@ -6,7 +6,7 @@ use dunlin_store::{Health, Source};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::clock::written;
+use dunlin_engine::clock::rfc3339;
 
 /// A watched source.
 #[derive(Debug, Serialize, ToSchema)]
@@ -19,6 +19,8 @@ pub(crate) struct SourceResponse {
     selector: Option<String>,
     /// The JSON path whose values are watched; null for all of it.
     path: Option<String>,
+    /// Whether only the main text of a page is watched.
+    main: bool,
     ignore_selectors: Vec<String>,
     ignore_patterns: Vec<String>,
     /// learn or tell: whether parts that differ at every probe are suppressed or reported.
@@ -46,7 +48,7 @@ pub(crate) struct SourceResponse {
 /// The health of a source.
 #[derive(Debug, Serialize, ToSchema)]
 struct StateResponse {
-    /// new, well, failing or refused.
+    /// new, well, attention, failing or refused.
     #[schema(value_type = String)]
     health: &'static str,
     /// Why, for people; empty when there is nothing to say.
@@ -59,6 +61,7 @@ impl From<Source> for SourceResponse {
     fn from(source: Source) -> Self {
         // A recipe that a newer release wrote cannot be read, and is shown as the default.
         let recipe: SourceRecipe = serde_json::from_str(&source.spec.recipe).unwrap_or_default();
+        let main = recipe.recipe == Recipe::HtmlMain;
         let (selector, path) = match recipe.recipe {
             Recipe::HtmlSelector { css } => (Some(css), None),
             Recipe::JsonPath { path } => (None, Some(path)),
@@ -70,6 +73,7 @@ impl From<Source> for SourceResponse {
             kind: source.spec.kind,
             selector,
             path,
+            main,
             ignore_selectors: recipe.noise.ignore_selectors,
             ignore_patterns: recipe.noise.ignore_patterns,
             flicker: recipe.flicker,
@@ -80,18 +84,19 @@ impl From<Source> for SourceResponse {
             urgency: source.spec.urgency,
             life: source.spec.life,
             tags: source.spec.tags,
-            created_at: written(source.spec.created),
+            created_at: rfc3339(source.spec.created),
             paused: source.paused.is_some(),
-            paused_at: source.paused.map(written),
+            paused_at: source.paused.map(rfc3339),
             state: StateResponse {
                 health: match source.state.health {
                     Health::New => "new",
                     Health::Well => "well",
+                    Health::Attention => "attention",
                     Health::Failing => "failing",
                     Health::Refused => "refused",
                 },
                 reason: source.state.reason,
-                since: written(source.state.since),
+                since: rfc3339(source.state.since),
             },
         }
     }

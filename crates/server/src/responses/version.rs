@@ -1,11 +1,12 @@
 //! A version as clients see it, and two of them compared.
 
+use dunlin_engine::capture::DetailPiece;
 use dunlin_extract::diff::Piece;
 use dunlin_store::Version;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::clock::written;
+use dunlin_engine::clock::rfc3339;
 
 /// A version of a source, without its content.
 #[derive(Debug, Serialize, ToSchema)]
@@ -28,7 +29,7 @@ impl From<Version> for VersionResponse {
         Self {
             id: version.id.0,
             source: version.source.0,
-            captured_at: written(version.at),
+            captured_at: rfc3339(version.at),
             hash: version.hash.to_string(),
             size: version.size,
             media_type: version.media_type,
@@ -47,18 +48,20 @@ pub(crate) struct DifferenceResponse {
 }
 
 /// A piece of a comparison.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub(crate) struct DifferencePiece {
     op: Operation,
     text: String,
 }
 
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 enum Operation {
     Equal,
     Insert,
     Delete,
+    /// Unchanged text is left out here.
+    Gap,
 }
 
 impl From<Piece<'_>> for DifferencePiece {
@@ -69,5 +72,17 @@ impl From<Piece<'_>> for DifferencePiece {
             Piece::Delete(_) => Operation::Delete,
         };
         Self { op, text: piece.text().to_owned() }
+    }
+}
+
+impl From<DetailPiece> for DifferencePiece {
+    fn from(piece: DetailPiece) -> Self {
+        let (op, text) = match piece {
+            DetailPiece::Kept(text) => (Operation::Equal, text),
+            DetailPiece::Inserted(text) => (Operation::Insert, text),
+            DetailPiece::Removed(text) => (Operation::Delete, text),
+            DetailPiece::Gap => (Operation::Gap, String::new()),
+        };
+        Self { op, text }
     }
 }

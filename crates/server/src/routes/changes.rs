@@ -68,7 +68,7 @@ pub(super) async fn list(
             next: newest.0,
         }));
     }
-    let place = StreamPosition { after, source };
+    let position = StreamPosition { after, source };
     let limit = page_size(params.limit, 100, 1_000)?;
     let wait = Duration::from_secs(params.wait.unwrap_or(0));
     if wait > LONGEST_WAIT {
@@ -79,9 +79,9 @@ pub(super) async fn list(
     let mut stopping = app.stopping.clone();
     loop {
         newest.borrow_and_update();
-        let page = place.read(&app, limit).await?;
+        let page = position.read(&app, limit).await?;
         if let Some(gone_until) = page.gone_until {
-            return Err(pruned(place.after, gone_until));
+            return Err(pruned(position.after, gone_until));
         }
         let answer = Json(Changes { changes: page.changes, next: page.next.0 });
         if !answer.changes.is_empty() {

@@ -8,8 +8,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::clock::now;
 use crate::failure::Failure;
+use dunlin_engine::clock::now;
 
 /// All is well.
 #[derive(Debug, Serialize, ToSchema)]
@@ -66,8 +66,8 @@ pub(super) async fn metrics(
     State(app): State<App>,
     headers: HeaderMap,
 ) -> Result<impl IntoResponse, Failure> {
-    let text = app.served.written(app.engine.figures());
-    let text = text.map_err(|_| Failure::internal("the figures could not be written"))?;
+    let text = app.served.written(app.engine.stats());
+    let text = text.map_err(|_| Failure::internal("the metrics could not be written"))?;
     let accepted = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or("");
     let content_type = if accepted.contains("application/openmetrics-text") {
         "application/openmetrics-text; version=1.0.0; charset=utf-8"

@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::clock::now;
 use crate::failure::{ErrorBody, Failure};
 use crate::input::{Body, Id, Params, or_empty, page_size};
 use crate::responses::source::SourceResponse;
 use crate::source_request::SourceRequest;
 use crate::source_request::schema::{NewSourceSchema, SourceEditSchema};
+use dunlin_engine::clock::now;
 
 /// Concurrent additions of one bulk call; the store writes those that wait together.
 const BULK_AT_ONE_TIME: usize = 16;

@@ -53,7 +53,7 @@ pub(super) async fn follow(
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
     let source = known_source(&app, params.source).await?;
-    let place = |after| StreamPosition { after, source };
+    let position = |after| StreamPosition { after, source };
     let permit = app.streams.clone().try_acquire_owned().map_err(|_| {
         let hint = "close one, or come back later";
         Failure::busy("too_many_streams", "as many streams are open as there may be", hint)
@@ -62,7 +62,7 @@ pub(super) async fn follow(
     let requested = cursor(params.after)?;
     let after = if let Some(after) = last_event(&headers)?.map(Cursor).or(requested) {
         // An invalid position is refused before the stream begins.
-        place(after).read(&app, 1).await?;
+        position(after).read(&app, 1).await?;
         after
     } else {
         let newest = app.with_store(|store| store.cursor_range()).await?.newest;
@@ -71,7 +71,7 @@ pub(super) async fn follow(
         newest
     };
     let follower = Follower {
-        place: place(after),
+        position: position(after),
         newest: app.engine.newest_cursor(),
         stopping: app.stopping.clone(),
         holder,
@@ -116,7 +116,7 @@ impl Drop for Open {
 }
 
 struct Follower {
-    place: StreamPosition,
+    position: StreamPosition,
     holder: Holder,
     newest: watch::Receiver<Cursor>,
     stopping: watch::Receiver<bool>,
@@ -137,10 +137,10 @@ impl Follower {
                 return None;
             }
             self.newest.borrow_and_update();
-            let patience = match self.place.read(&self.open.app, PAGE).await {
+            let patience = match self.position.read(&self.open.app, PAGE).await {
                 Ok(page) => {
-                    let text = events(self.place.after, &page);
-                    self.place.after = page.next;
+                    let text = events(self.position.after, &page);
+                    self.position.after = page.next;
                     self.open.app.served.streamed.inc_by(page.changes.len() as u64);
                     if !text.is_empty() {
                         return Some(text);

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::clock::{now, written};
 use crate::failure::Failure;
 use crate::input::Body;
 use crate::tokens;
+use dunlin_engine::clock::{now, rfc3339};
 
 /// The tokens there are, without their secrets.
 #[derive(Debug, Serialize, ToSchema)]
@@ -31,7 +31,7 @@ struct TokenResponse {
 pub(super) async fn list(State(app): State<App>) -> Result<Json<Tokens>, Failure> {
     let tokens = app.with_store(tokens::list).await?.into_iter();
     let to_response =
-        tokens.map(|token| TokenResponse { name: token.name, created_at: written(token.created) });
+        tokens.map(|token| TokenResponse { name: token.name, created_at: rfc3339(token.created) });
     Ok(Json(Tokens { tokens: to_response.collect() }))
 }
 
@@ -65,7 +65,7 @@ pub(super) async fn create(
     let editing = app.editing.lock().await;
     let token = app.with_store(move |store| tokens::create(store, &given, created)).await?;
     drop(editing);
-    Ok((StatusCode::CREATED, Json(NewToken { name, token, created_at: written(created) })))
+    Ok((StatusCode::CREATED, Json(NewToken { name, token, created_at: rfc3339(created) })))
 }
 
 /// Revokes a token, and ends the streams that were opened with it. The token of local commands stays.

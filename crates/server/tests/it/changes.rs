@@ -1,6 +1,7 @@
 //! The list of changes: pages, filters, waiting, and cursors that are gone or never were.
 
 use dunlin_core::Time;
+use dunlin_engine::capture::{ChangeDetail, DetailPiece};
 use dunlin_store::{Capture, NewChange, NewSource, Outcome, ProbeId, Retention, SourceId, Store};
 use serde_json::{Value, json};
 
@@ -49,19 +50,57 @@ async fn changes_are_listed_as_promised() {
                     "cursor": 1, "source": source.0, "url": "https://example.org/",
                     "detected_at": "2023-11-14T22:13:21Z",
                     "happened_between": [null, "2023-11-14T22:13:21Z"],
-                    "version": null, "summary": "new", "kind": "added", "item": "item 1",
+                    "version": null, "summary": "new", "kind": "added", "item": "item 1", "detail": null,
                 },
                 {
                     "cursor": 2, "source": source.0, "url": "https://example.org/",
                     "detected_at": "2023-11-14T22:13:22Z",
                     "happened_between": ["2023-11-14T22:13:21Z", "2023-11-14T22:13:22Z"],
-                    "version": null, "summary": "new", "kind": "added", "item": "item 2",
+                    "version": null, "summary": "new", "kind": "added", "item": "item 2", "detail": null,
                 },
             ],
             "next": 2,
         })
     );
     assert_eq!(service.client.get("/changes?after=2").await.json(), json!({ "changes": [], "next": 2 }));
+}
+
+/// In the list and in the stream alike.
+#[tokio::test]
+async fn a_change_shows_the_words_that_are_different() {
+    let service = Service::start().await;
+    let source = stored_source(&*service.store);
+    let mut capture = capture(source, 1, "Teapot: 19 → 17");
+    capture.changes[0].detail = ChangeDetail {
+        title: "Teapot".to_owned(),
+        link: Some("https://example.org/tea".to_owned()),
+        published: Some(at(0).micros()),
+        pieces: vec![
+            DetailPiece::Kept("now ".to_owned()),
+            DetailPiece::Removed("19".to_owned()),
+            DetailPiece::Inserted("17".to_owned()),
+            DetailPiece::Gap,
+        ],
+        ..ChangeDetail::default()
+    }
+    .to_bytes();
+    assert!(service.store.record_captures(vec![capture.into()]).iter().all(Result::is_ok));
+    let listed = service.client.get("/changes").await.json()["changes"][0].clone();
+    assert_eq!(
+        listed["detail"],
+        json!({
+            "title": "Teapot", "old_title": null, "link": "https://example.org/tea",
+            "published": "2023-11-14T22:13:20Z", "is_cut": false,
+            "pieces": [
+                { "op": "equal", "text": "now " },
+                { "op": "delete", "text": "19" },
+                { "op": "insert", "text": "17" },
+                { "op": "gap", "text": "" },
+            ],
+        })
+    );
+    let mut follower = service.client.follow("?after=0", None).await;
+    assert_eq!(follower.event().await.unwrap().json(), listed);
 }
 
 #[tokio::test]
@@ -96,6 +135,8 @@ async fn pages_cover_everything_once() {
     let page = service.client.get("/changes?last=10&after=47").await.json();
     assert_eq!((cursors_of(&page), page["next"].as_i64()), (vec![48, 49, 50], Some(50)), "both count");
     assert_eq!(cursors_of(&service.client.get("/changes?last=2&after=40").await.json()), [49, 50]);
+    let all = service.client.get("/changes?last=1000").await.json();
+    assert_eq!(cursors_of(&all), cursors, "also the first of all");
     assert_eq!(service.client.get("/changes?source=999").await.error().0, 404);
     assert_eq!(service.client.get("/decisions?source=999").await.error().0, 404);
     let bad_places = ["?after=-1", "?after=x", "?source=x", "?wait=-1", "?cursor=1"];

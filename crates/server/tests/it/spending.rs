@@ -36,6 +36,20 @@ async fn the_budget_is_shown_and_set_in_one_unit() {
 }
 
 #[tokio::test]
+async fn a_budget_is_shown_in_the_unit_in_which_it_was_set() {
+    let service = Service::start().await;
+    let unit = async || service.client.get("/budget").await.json()["unit"].clone();
+    assert_eq!(unit().await, json!(null), "nobody has set it");
+    service.client.put("/budget", json!({ "per_minute": 30 })).await;
+    assert_eq!(unit().await, "minute");
+    // As much as it was started with, but set: until it is reset.
+    service.client.put("/budget", json!({ "per_minute": 60_000 })).await;
+    assert_eq!(unit().await, "minute");
+    service.client.delete("/budget").await;
+    assert_eq!(unit().await, json!(null));
+}
+
+#[tokio::test]
 async fn every_probe_leaves_a_decision() {
     let service = Service::start().await;
     let (one, other) = (service.add_growing("a").await, service.add_growing("b").await);

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::unchanged::{self, UnchangedProbe};
 use super::writer::{Pending, Writer};
-use super::{contents, items, outbox, prune, remembered, sources};
+use super::{ceis, contents, items, outbox, prune, remembered, resources, sources};
 use crate::{
     Capture, ContentHash, Cursor, Error, Fault, NewChange, NewVersion, ObservationId, Outcome, Recorded,
     Repeated, SourceId, VersionId,
@@ -113,7 +113,11 @@ impl Prepared {
             sources::set_state(connection, capture.source, state)?;
         }
         let ends = cursors.first().copied().zip(cursors.last().copied());
+        if let Some(state) = &capture.resource_state {
+            resources::set_state(connection, capture.source, state)?;
+        }
         let observation = add_observation(connection, capture, version, ends)?;
+        ceis::capture(connection, &capture.intervals, observation, capture.at)?;
         Ok(Recorded { observation, version, cursors: ends, repeated: Repeated::No })
     }
 }
@@ -209,18 +213,16 @@ fn add_observation(
     version: Option<VersionId>,
     cursors: Option<(Cursor, Cursor)>,
 ) -> Result<ObservationId, Error> {
-    let evidence: Vec<i64> = capture.evidence.iter().map(|time| time.micros()).collect();
     connection
         .prepare_cached(
-            "INSERT INTO observation (source, probe, at, outcome, evidence, version, first_cursor, last_cursor)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            "INSERT INTO observation (source, probe, at, outcome, version, first_cursor, last_cursor)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         )?
         .execute(params![
             capture.source.0,
             capture.probe.0.cast_signed(),
             capture.at.micros(),
             postcard::to_allocvec(&WrittenOutcome::from(&capture.outcome))?,
-            postcard::to_allocvec(&evidence)?,
             version.map(|version| version.0),
             cursors.map(|(first, _)| first.0),
             cursors.map(|(_, last)| last.0),

@@ -96,7 +96,7 @@ pub(super) fn observations(
 fn eventful(connection: &Connection, query: &ObservationQuery) -> Result<Vec<StoredObservation>, Error> {
     let of = if query.source.is_some() { "source = ?1" } else { "?1 IS NULL" };
     let mut select = connection.prepare_cached(&format!(
-        "SELECT id, source, probe, at, outcome, evidence FROM observation
+        "SELECT id, source, probe, at, outcome FROM observation
          WHERE {of} AND id > ?2 ORDER BY id LIMIT ?3"
     ))?;
     let source = query.source.map(|source| source.0);
@@ -107,14 +107,11 @@ fn eventful(connection: &Connection, query: &ObservationQuery) -> Result<Vec<Sto
 
 fn observation_from(row: &Row<'_>) -> Result<StoredObservation, Error> {
     let outcome: Vec<u8> = row.get(4)?;
-    let evidence: Vec<u8> = row.get(5)?;
-    let evidence: Vec<i64> = postcard::from_bytes(&evidence)?;
     Ok(StoredObservation {
         id: ObservationId(row.get(0)?),
         source: SourceId(row.get(1)?),
         probe: ProbeId(row.get::<_, i64>(2)?.cast_unsigned()),
         at: Time::from_micros(row.get(3)?),
         outcome: postcard::from_bytes::<WrittenOutcome>(&outcome)?.into(),
-        evidence: evidence.into_iter().map(Time::from_micros).collect(),
     })
 }

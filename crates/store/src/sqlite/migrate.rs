@@ -7,11 +7,16 @@ use std::path::Path;
 
 use rusqlite::{Connection, TransactionBehavior};
 
+use super::resources;
 use crate::Error;
 
 /// All steps, oldest first.
-pub(super) const STEPS: &[&str] =
-    &[include_str!("0001_first.sql"), include_str!("0002_batches.sql"), include_str!("0003_compact.sql")];
+pub(super) const STEPS: &[&str] = &[
+    include_str!("0001_first.sql"),
+    include_str!("0002_batches.sql"),
+    include_str!("0003_compact.sql"),
+    include_str!("0004_resources.sql"),
+];
 
 /// Marks a database as ours: "Dnln" in ASCII.
 const APPLICATION_ID: i32 = 0x446e_6c6e;
@@ -24,6 +29,7 @@ pub(super) fn bring_up_to_date(
 ) -> Result<(), Error> {
     let done = schema_of(connection, file)?;
     check_not_newer(done, steps)?;
+    resources::add_functions(connection)?;
     for (number, step) in (1_u32..).zip(steps).skip(done as usize) {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         transaction.execute_batch(step)?;

@@ -29,6 +29,7 @@ pub(super) fn prune(writer: &Writer, retention: Retention) -> Result<Pruned, Err
     pruned.changes = rows(writer, CHANGES, retention.changes_before)?;
     pruned.observations = rows(writer, OBSERVATIONS, retention.observations_before)?;
     pruned.observations += rows(writer, UNCHANGED, retention.observations_before)?;
+    rows(writer, CEIS, retention.observations_before)?;
     pruned.decisions = rows(writer, DECISIONS, retention.decisions_before)?;
     pruned.items = rows(writer, ITEMS, retention.items_before)?;
     Ok(pruned)
@@ -46,8 +47,10 @@ struct Aging {
 
 const CHANGES: Aging = Aging { table: "change", key: "cursor", time: "detected", size: "1" };
 const OBSERVATIONS: Aging = Aging { table: "observation", key: "id", time: "at", size: "1" };
-const UNCHANGED: Aging = Aging { table: "look", key: "id", time: "at", size: "size" };
+const UNCHANGED: Aging = Aging { table: "unchanged", key: "id", time: "at", size: "size" };
 const DECISIONS: Aging = Aging { table: "decision", key: "id", time: "at", size: "max(size, 1)" };
+/// Those that have ended go with the observations that captured their intervals.
+const CEIS: Aging = Aging { table: "cei", key: "id", time: "ended", size: "1" };
 const ITEMS: Aging = Aging { table: "item", key: "rowid", time: "left_at", size: "1" };
 
 struct Portion {

@@ -3,19 +3,21 @@
 use dunlin_core::Time;
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Row, params};
 
-use super::contents;
+use super::{contents, resources};
 use crate::{
-    Error, Health, NewSource, Note, ProbeBasis, Source, SourceEdit, SourceId, SourceQuery, SourceState,
+    Error, Health, NewSource, Note, ProbeBasis, ResourceId, Source, SourceEdit, SourceId, SourceQuery,
+    SourceState,
 };
 
 const COLUMNS: &str =
-    "id, url, kind, recipe, weight, life, urgency, tags, created, health, reason, since, paused";
+    "id, url, kind, recipe, weight, life, urgency, tags, created, health, reason, since, paused, resource";
 
 pub(super) fn add(connection: &Connection, new: &NewSource) -> Result<SourceId, Error> {
+    let resource = resources::of_request(connection, &new.url, &new.recipe)?;
     connection
         .prepare_cached(
-            "INSERT INTO source (url, kind, recipe, weight, life, urgency, tags, created, health, reason, since)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, '', ?8)",
+            "INSERT INTO source (url, kind, recipe, weight, life, urgency, tags, created, health, reason, since, resource)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, '', ?8, ?10)",
         )?
         .execute(params![
             new.url,
@@ -27,6 +29,7 @@ pub(super) fn add(connection: &Connection, new: &NewSource) -> Result<SourceId, 
             tags_to_json(&new.tags)?,
             new.created.micros(),
             health_to_text(Health::New),
+            resource.0,
         ])?;
     Ok(SourceId(connection.last_insert_rowid()))
 }
@@ -42,9 +45,13 @@ pub(super) fn basis(
     id: SourceId,
     notes: &[&str],
 ) -> Result<Option<ProbeBasis>, Error> {
-    let mut select = connection.prepare_cached("SELECT url, kind, recipe FROM source WHERE id = ?1")?;
-    let words = select.query_row([id.0], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).optional()?;
-    let Some((url, kind, recipe)) = words else { return Ok(None) };
+    let mut select = connection.prepare_cached(
+        "SELECT url, kind, recipe, state FROM source JOIN resource ON resource.id = resource WHERE source.id = ?1",
+    )?;
+    let words = select
+        .query_row([id.0], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
+        .optional()?;
+    let Some((url, kind, recipe, resource_state)) = words else { return Ok(None) };
     let mut note = connection.prepare_cached("SELECT value FROM note WHERE source = ?1 AND name = ?2")?;
     let mut found = Vec::with_capacity(notes.len());
     for name in notes {
@@ -52,7 +59,7 @@ pub(super) fn basis(
             found.push(Note { name: (*name).to_owned(), value });
         }
     }
-    Ok(Some(ProbeBasis { url, kind, recipe, notes: found }))
+    Ok(Some(ProbeBasis { url, kind, recipe, notes: found, resource_state }))
 }
 
 pub(super) fn list(connection: &Connection, query: &SourceQuery) -> Result<Vec<Source>, Error> {
@@ -69,11 +76,14 @@ pub(super) fn list(connection: &Connection, query: &SourceQuery) -> Result<Vec<S
 
 pub(super) fn edit(connection: &Connection, id: SourceId, edit: &SourceEdit) -> Result<Source, Error> {
     let mut source = get(connection, id)?.ok_or(Error::NoSuchSource(id))?;
-    edit.apply(&mut source)?;
+    let before = source.resource;
+    edit.apply(&mut source);
+    source.spec.check()?;
+    source.resource = resources::of_request(connection, &source.spec.url, &source.spec.recipe)?;
     connection
         .prepare_cached(
             "UPDATE source SET url = ?2, kind = ?3, recipe = ?4, weight = ?5, life = ?6, urgency = ?7, tags = ?8,
-             health = ?9, reason = ?10, since = ?11, paused = ?12 WHERE id = ?1",
+             health = ?9, reason = ?10, since = ?11, paused = ?12, resource = ?13 WHERE id = ?1",
         )?
         .execute(params![
             id.0,
@@ -88,7 +98,11 @@ pub(super) fn edit(connection: &Connection, id: SourceId, edit: &SourceEdit) -> 
             source.state.reason,
             source.state.since.micros(),
             source.paused.map(Time::micros),
+            source.resource.0,
         ])?;
+    if source.resource != before {
+        resources::remove_unneeded(connection, before)?;
+    }
     Ok(source)
 }
 
@@ -104,20 +118,22 @@ pub(super) fn remove(connection: &Connection, id: SourceId) -> Result<(), Error>
     let mut contents_of =
         connection.prepare_cached("SELECT DISTINCT content FROM version WHERE source = ?1")?;
     let contents = contents_of.query_map([id.0], |row| row.get(0))?.collect::<Result<_, _>>()?;
-    let removed = connection.prepare_cached("DELETE FROM source WHERE id = ?1")?.execute([id.0])?;
-    if removed == 0 {
-        return Err(Error::NoSuchSource(id));
-    }
+    let removed = connection
+        .prepare_cached("DELETE FROM source WHERE id = ?1 RETURNING resource")?
+        .query_row([id.0], |row| row.get(0))
+        .optional()?;
+    let resource = ResourceId(removed.ok_or(Error::NoSuchSource(id))?);
+    resources::remove_unneeded(connection, resource)?;
     contents::remove_unneeded(connection, contents)?;
     Ok(())
 }
 
 pub(super) fn demand(connection: &Connection, id: SourceId) -> Result<(), Error> {
-    if finding(connection)?.exists([id.0])? { Ok(()) } else { Err(Error::NoSuchSource(id)) }
+    if existence_check(connection)?.exists([id.0])? { Ok(()) } else { Err(Error::NoSuchSource(id)) }
 }
 
 /// The statement that says whether a source exists, for many checks in a row.
-pub(super) fn finding(connection: &Connection) -> Result<CachedStatement<'_>, Error> {
+pub(super) fn existence_check(connection: &Connection) -> Result<CachedStatement<'_>, Error> {
     Ok(connection.prepare_cached("SELECT 1 FROM source INDEXED BY source_by_id WHERE id = ?1")?)
 }
 
@@ -128,6 +144,7 @@ fn read(row: &Row<'_>) -> Result<Source, Error> {
     let health: String = row.get(9)?;
     Ok(Source {
         id: SourceId(row.get(0)?),
+        resource: ResourceId(row.get(13)?),
         spec: NewSource {
             url: row.get(1)?,
             kind: row.get(2)?,
@@ -155,13 +172,14 @@ const fn health_to_text(health: Health) -> &'static str {
     match health {
         Health::New => "new",
         Health::Well => "well",
+        Health::Attention => "attention",
         Health::Failing => "failing",
         Health::Refused => "refused",
     }
 }
 
 fn health_from_text(text: &str) -> Result<Health, Error> {
-    [Health::New, Health::Well, Health::Failing, Health::Refused]
+    [Health::New, Health::Well, Health::Attention, Health::Failing, Health::Refused]
         .into_iter()
         .find(|health| health_to_text(*health) == text)
         .ok_or_else(|| Error::damaged(format!("a source has the unknown state {text}")))

@@ -21,7 +21,7 @@ use crate::{
 const MAX_IN_ROW: usize = 256;
 /// How many of the latest probes are recognised, in at most 32 rows.
 const MAX_LATEST: usize = 256;
-const SELECT_LATEST: &str = "SELECT id, looks, packing FROM look ORDER BY id DESC LIMIT 32";
+const SELECT_LATEST: &str = "SELECT id, probes, packing FROM unchanged ORDER BY id DESC LIMIT 32";
 
 /// One probe. A sequence of these is a batch in databases of the second schema.
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -56,7 +56,7 @@ pub(super) fn record(
 ) -> Result<Vec<Result<Recorded, Error>>, Error> {
     let mut numbers = latest(connection)?;
     let mut newest = numbering::newest(connection, "observation")?;
-    let mut find_source = sources::finding(connection)?;
+    let mut find_source = sources::existence_check(connection)?;
     let mut new = Vec::with_capacity(probes.len());
     let mut answers = Vec::with_capacity(probes.len());
     for entry in probes {
@@ -88,7 +88,7 @@ pub(super) fn record(
 fn add(connection: &Connection, last: i64, batch: &[UnchangedProbe]) -> Result<(), Error> {
     let latest = batch.iter().map(|entry| entry.at).max();
     connection
-        .prepare_cached("INSERT INTO look (id, size, at, looks, packing) VALUES (?1, ?2, ?3, ?4, ?5)")?
+        .prepare_cached("INSERT INTO unchanged (id, size, at, probes, packing) VALUES (?1, ?2, ?3, ?4, ?5)")?
         .execute(params![last, numbering::size_of(batch), latest, pack(batch)?, COLUMNS])?;
     Ok(())
 }
@@ -113,7 +113,7 @@ pub(super) fn list(
     query: &ObservationQuery,
 ) -> Result<Vec<StoredObservation>, Error> {
     let mut select =
-        connection.prepare_cached("SELECT id, looks, packing FROM look WHERE id > ?1 ORDER BY id")?;
+        connection.prepare_cached("SELECT id, probes, packing FROM unchanged WHERE id > ?1 ORDER BY id")?;
     let after = query.after.map_or(0, |after| after.0);
     let mut rows = select.query([after])?;
     let mut is_there: HashMap<i64, bool> = HashMap::new();
@@ -146,7 +146,6 @@ fn observation(number: i64, entry: &UnchangedProbe) -> StoredObservation {
         probe: ProbeId(entry.probe),
         at: Time::from_micros(entry.at),
         outcome: Outcome::Unchanged,
-        evidence: Vec::new(),
     }
 }
 
@@ -165,7 +164,7 @@ fn unpack(row: &Row<'_>) -> Result<Vec<(i64, UnchangedProbe)>, Error> {
     let probes: Vec<UnchangedProbe> = if row.get::<_, i64>(2)? == COLUMNS {
         let Columns { source, probe, at } = postcard::from_bytes(packed)?;
         if source.len() != probe.len() || source.len() != at.len() {
-            return Err(Error::damaged(format!("the columns of look {last} do not fit each other")));
+            return Err(Error::damaged(format!("the columns of batch {last} do not fit each other")));
         }
         let columns = sums(source).zip(sums(probe)).zip(sums(at));
         columns

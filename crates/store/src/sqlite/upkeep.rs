@@ -25,8 +25,8 @@ pub(super) fn statistics(connection: &Connection, file: &Path) -> Result<Statist
         items: number("SELECT count(*) FROM item")?,
         changes: number("SELECT count(*) FROM change")?,
         observations: number("SELECT count(*) FROM observation")?
-            + number("SELECT coalesce(sum(size), 0) FROM look")?,
-        unchanged_bytes: number("SELECT coalesce(sum(length(looks)), 0) FROM look")?,
+            + number("SELECT coalesce(sum(size), 0) FROM unchanged")?,
+        unchanged_bytes: number("SELECT coalesce(sum(length(probes)), 0) FROM unchanged")?,
         decision_bytes: number("SELECT coalesce(sum(length(entry)), 0) FROM decision")?,
         decisions: number("SELECT coalesce(sum(max(size, 1)), 0) FROM decision")?,
         messages: number("SELECT count(*) FROM outbox")?,
@@ -38,7 +38,7 @@ pub(super) fn statistics(connection: &Connection, file: &Path) -> Result<Statist
 /// Each table has an index by time, so this reads three entries.
 pub(super) fn newest_time(connection: &Connection) -> Result<Option<Time>, Error> {
     let mut newest = None;
-    for table in ["observation", "look", "decision"] {
+    for table in ["observation", "unchanged", "decision"] {
         let latest: Option<i64> =
             connection.query_row(&format!("SELECT max(at) FROM {table}"), [], |row| row.get(0))?;
         newest = newest.max(latest);

@@ -136,7 +136,7 @@ fn serve(connection: &Connection, queue: &Receiver<Box<dyn Job>>, batch: usize) 
             }
             jobs.push(job);
         }
-        run_batch(connection, jobs, Room::AsItIs);
+        run_batch(connection, jobs, DiskSpace::Unchanged);
     }
     // The database is as good without these; they make the next opening quick and the directory tidy.
     let _ = connection.execute_batch("PRAGMA optimize; PRAGMA wal_checkpoint(TRUNCATE);");
@@ -156,26 +156,26 @@ fn run_guarded(job: &mut dyn Job, connection: &Connection) -> Result<(), Error> 
 
 /// Whether room has been made for a job that did not fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Room {
-    AsItIs,
-    Made,
+enum DiskSpace {
+    Unchanged,
+    Freed,
 }
 
 /// All jobs in one transaction. When one of them fails, the transaction is taken back: those before it, it alone, and
 /// those after it are run again, in this order. Failures are rare, and a savepoint for every job costs a copy of each
 /// page it touches. If the transaction fails as a whole, each job gets one of its own, so that one that does not fit on
 /// the disk does not take the others with it.
-fn run_batch(connection: &Connection, mut jobs: Vec<Box<dyn Job>>, room: Room) {
+fn run_batch(connection: &Connection, mut jobs: Vec<Box<dyn Job>>, space: DiskSpace) {
     let Err(undone) = attempt(connection, &mut jobs) else {
         jobs.into_iter().for_each(|job| job.answer(Ok(())));
         return;
     };
     match undone.failure {
-        Error::Full if room == Room::AsItIs => {
+        Error::Full if space == DiskSpace::Unchanged => {
             // Much of the used space may be the log, and its pages may already be in the database.
             // That may be all it takes, and lets pruning begin on a full disk. If it fails, nothing is worse.
             let _ = connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
-            jobs.into_iter().for_each(|job| run_batch(connection, vec![job], Room::Made));
+            jobs.into_iter().for_each(|job| run_batch(connection, vec![job], DiskSpace::Freed));
         }
         // Another program has the database: waiting for it once for each would be no better.
         failure if jobs.len() == 1 || failure == Error::Busy => {
@@ -186,10 +186,10 @@ fn run_batch(connection: &Connection, mut jobs: Vec<Box<dyn Job>>, room: Room) {
                 let after = jobs.split_off(index + 1);
                 let culprit = jobs.split_off(index);
                 for part in [jobs, culprit, after].into_iter().filter(|part| !part.is_empty()) {
-                    run_batch(connection, part, room);
+                    run_batch(connection, part, space);
                 }
             }
-            None => jobs.into_iter().for_each(|job| run_batch(connection, vec![job], room)),
+            None => jobs.into_iter().for_each(|job| run_batch(connection, vec![job], space)),
         },
     }
 }

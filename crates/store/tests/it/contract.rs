@@ -2,9 +2,11 @@
 //! joins by giving that way to `contract_suite!`.
 
 pub(crate) mod captures;
+pub(crate) mod ceis;
 pub(crate) mod contents;
 pub(crate) mod journal;
 pub(crate) mod outbox;
+pub(crate) mod resources;
 pub(crate) mod sources;
 pub(crate) mod upkeep;
 
@@ -24,6 +26,14 @@ macro_rules! contract_suite {
             sources::edits_change_what_they_name,
             sources::nonsense_is_refused,
             sources::a_removed_source_takes_its_captures_along,
+            resources::sources_with_the_same_request_share_a_resource,
+            resources::what_a_fetch_leaves_is_there_for_all_who_share_it,
+            resources::a_source_that_moves_leaves_its_resource_to_the_others,
+            ceis::a_cei_is_captured_with_the_probe_that_completes_it,
+            ceis::a_capture_recorded_again_captures_nothing_twice,
+            ceis::an_open_cei_is_extended_and_one_that_has_ended_is_not,
+            ceis::a_cei_ends_once,
+            ceis::a_cei_that_cannot_be_met_is_refused,
             captures::a_capture_is_stored_whole,
             captures::a_capture_recorded_again_counts_once,
             captures::a_capture_that_fails_leaves_nothing,

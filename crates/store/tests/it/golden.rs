@@ -2,14 +2,19 @@
 //! did. A new schema adds a file and a row here, and leaves the old ones alone.
 
 use dunlin_store::{
-    Depth, ItemScope, ObservationQuery, SourceId, SourceQuery, SqliteStore, Store, VersionQuery,
+    CapturedInterval, CeiQuery, CeiState, Depth, ItemScope, NewCei, NewInterval, ObservationQuery, SourceId,
+    SourceQuery, SqliteStore, Store, VersionQuery,
 };
 use rusqlite::Connection;
 
 use crate::fixtures;
 
-const GOLDEN: &[&str] =
-    &[include_str!("golden/0001.sql"), include_str!("golden/0002.sql"), include_str!("golden/0003.sql")];
+const GOLDEN: &[&str] = &[
+    include_str!("golden/0001.sql"),
+    include_str!("golden/0002.sql"),
+    include_str!("golden/0003.sql"),
+    include_str!("golden/0004.sql"),
+];
 
 fn lay_out(sql: &str) -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();
@@ -56,10 +61,51 @@ fn every_one_opens_and_reads_as_it_did() {
         assert_eq!(decisions[0].decision.reason, "the price was met");
         let message = crate::contract::outbox::lease(&store, 1000).pop().unwrap();
         assert_eq!((message.key.as_str(), message.cursor.unwrap().0), ("golden", 4));
+        assert_ne!(sources[0].resource, sources[1].resource, "schema {}", index + 1);
         // And it takes new captures.
         let recorded = store.record_capture(fixtures::news(SourceId(1), 50, page(4).as_bytes())).unwrap();
         assert_eq!(recorded.cursors.unwrap().0.0, 5);
     }
+}
+
+#[test]
+fn sources_of_an_older_schema_share_a_resource_where_their_requests_are_the_same() {
+    for sql in &GOLDEN[..3] {
+        let directory = lay_out(sql);
+        let database = Connection::open(directory.path().join("dunlin.db")).unwrap();
+        for (number, recipe) in [(3, r#"{"headers": {"A": "b"}}"#), (4, r#"{"longest_gap": 60}"#)] {
+            let copy =
+                "INSERT INTO source SELECT ?1, url, kind, ?2, weight, life, urgency, tags, created, health,
+                        reason, since, paused FROM source WHERE id = 1";
+            database.execute(copy, rusqlite::params![number, recipe]).unwrap();
+        }
+        drop(database);
+        let store = SqliteStore::open(directory.path()).unwrap();
+        let sources = store.sources(&SourceQuery::first(10)).unwrap();
+        let [one, two, signed, other] = [0, 1, 2, 3].map(|index| sources[index].resource);
+        assert_eq!(one, other);
+        assert!(signed != one && signed != two && one != two);
+        let again = store.add_source(sources[2].spec.clone()).unwrap();
+        assert_eq!(store.source(again).unwrap().unwrap().resource, signed, "as new sources are matched");
+    }
+}
+
+#[test]
+fn the_ledger_of_the_newest_one_is_open_where_it_was() {
+    let directory = lay_out(GOLDEN.last().unwrap());
+    let store = SqliteStore::open(directory.path()).unwrap();
+    let basis = store.probe_bases(&[SourceId(1)], &[]).unwrap().remove(0).unwrap();
+    assert_eq!(basis.resource_state, b"validators");
+    let ceis = store.ceis(&CeiQuery { after: None, state: None, limit: 10 }).unwrap();
+    let shown: Vec<_> = ceis
+        .iter()
+        .map(|cei| {
+            let captured: Vec<_> =
+                cei.intervals.iter().map(|interval| interval.captured.map(|by| by.0)).collect();
+            (cei.state, cei.need, captured)
+        })
+        .collect();
+    assert_eq!(shown, [(CeiState::Open, 2, vec![Some(2), None]), (CeiState::Withdrawn, 1, vec![None])]);
 }
 
 fn page(number: u32) -> String {
@@ -77,6 +123,17 @@ fn what_the_newest_one_was_made_from() {
     new.tags = vec!["oil".to_owned(), "desk".to_owned()];
     let source = store.add_source(new).unwrap();
     store.add_source(fixtures::source("b")).unwrap();
+    let interval =
+        |start| NewInterval { source, start: fixtures::time(start), finish: fixtures::time(start + 9) };
+    let cei = |intervals: Vec<NewInterval>, need| NewCei {
+        intervals,
+        need,
+        weight: 1.5,
+        created: fixtures::time(0),
+    };
+    let open = store.add_cei(cei(vec![interval(0), interval(90)], 2)).unwrap();
+    let withdrawn = store.add_cei(cei(vec![interval(90)], 1)).unwrap();
+    store.end_ceis(vec![(withdrawn, CeiState::Withdrawn)], fixtures::time(1)).unwrap();
     for number in 1..=3 {
         let mut capture = fixtures::news(source, number, page(number as u32).as_bytes());
         if number == 1 {
@@ -91,6 +148,10 @@ fn what_the_newest_one_was_made_from() {
         capture.notes = vec![dunlin_store::Note { name: "etag".to_owned(), value: etag }];
         capture.politeness =
             vec![dunlin_store::Politeness { scope: "a.example".to_owned(), state: vec![1, 2, 3] }];
+        if number == 2 {
+            capture.resource_state = Some(b"validators".to_vec());
+            capture.intervals = vec![CapturedInterval { cei: open, position: 0 }];
+        }
         store.record_capture(capture).unwrap();
     }
     store.record_capture(fixtures::probe(source, 4)).unwrap();

@@ -1,4 +1,4 @@
-//! Lots under the hammer: the same number of bids for each, so that a version number tells lot and bid.
+//! Auction lots: the same number of bids for each, so that a version number tells lot and bid.
 
 use rand::RngExt;
 

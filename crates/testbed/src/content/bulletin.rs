@@ -1,4 +1,4 @@
-//! Wind and water, by the clock.
+//! Weather reports: wind and water level at fixed times.
 
 use rand::RngExt;
 

@@ -1,4 +1,4 @@
-//! What there is: an index for people, OPML and plain lists for programs, `robots.txt`.
+//! Lists of the sources: an index for people, OPML and plain lists for programs, `robots.txt`.
 
 use std::fmt::Write as _;
 

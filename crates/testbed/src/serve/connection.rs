@@ -1,4 +1,4 @@
-//! One connection: requests are read by hyper and answered by the site. Where an answer has to break HTTP, the
+//! One connection: requests are read by hyper and answered by the site. Where a response has to break HTTP, the
 //! connection is taken away from hyper and given to `raw`.
 
 use std::convert::Infallible;
@@ -19,15 +19,15 @@ use tokio::sync::{mpsc, watch};
 use super::{Shared, raw};
 use crate::address::Address;
 use crate::log::Logged;
-use crate::{Answer, Delivery, Request};
+use crate::{Delivery, Request, SiteResponse};
 
 /// How long a client may take over the head of its request, or stay idle.
 const HEAD_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// An answer that hyper cannot give, and the request it is for.
+/// A response that hyper cannot give, and the request it is for.
 #[derive(Debug)]
 struct HandedOver {
-    answer: Answer,
+    answer: SiteResponse,
     number: u64,
 }
 
@@ -81,11 +81,11 @@ async fn respond(
             host: host(request.headers()).unwrap_or(&own_address),
             if_none_match: text(request.headers(), header::IF_NONE_MATCH),
             if_modified_since: text(request.headers(), header::IF_MODIFIED_SINCE),
-            visit: shared.visit(site.wanted(target)),
+            visit: shared.visit(site.source_at(target)),
         };
         let answer = match *request.method() {
-            Method::GET | Method::HEAD => site.answer(&asked, received),
-            _ => Answer::text(405, "only GET and HEAD\n"),
+            Method::GET | Method::HEAD => site.respond(&asked, received),
+            _ => SiteResponse::text(405, "only GET and HEAD\n"),
         };
         let is_sent = !matches!(answer.delivery, Delivery::Never | Delivery::Reset | Delivery::Garbage);
         let logged = Logged {
@@ -118,30 +118,30 @@ async fn respond(
     Ok(into_response(answer))
 }
 
-/// The addresses for whoever runs the test.
-fn attend(shared: &Shared, method: &Method, target: &str) -> Answer {
+/// The addresses for the person who runs the test.
+fn attend(shared: &Shared, method: &Method, target: &str) -> SiteResponse {
     let now = shared.clock.now();
     let address = Address::parse(target);
     match (method, address.path) {
         (&Method::GET, "/_log") => {
             let after = address.parameter("after").map_or(Ok(0), |number| number.parse());
             let Ok(after) = after else {
-                return Answer::text(400, "after (expected the number of a request)\n");
+                return SiteResponse::text(400, "after (expected the number of a request)\n");
             };
-            Answer::new(200, "application/x-ndjson", shared.log().json_lines(after))
+            SiteResponse::new(200, "application/x-ndjson", shared.log().json_lines(after))
         }
         (&Method::GET, _) => {
             let site = shared.site.read().unwrap_or_else(PoisonError::into_inner);
-            site.answer(&Request::get(target), now)
+            site.respond(&Request::get(target), now)
         }
         (&Method::POST, _) => {
             shared.site.write().unwrap_or_else(PoisonError::into_inner).control(target, now)
         }
-        _ => Answer::text(405, "only GET, and POST for /_fault\n"),
+        _ => SiteResponse::text(405, "only GET, and POST for /_fault\n"),
     }
 }
 
-fn into_response(answer: Answer) -> Response<Full<Bytes>> {
+fn into_response(answer: SiteResponse) -> Response<Full<Bytes>> {
     let mut response = Response::new(Full::new(Bytes::from(answer.body)));
     *response.status_mut() = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     for (name, value) in answer.headers {

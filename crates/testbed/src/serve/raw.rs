@@ -1,4 +1,4 @@
-//! Answers that are not what HTTP allows, written to the socket as they are.
+//! Responses that are not what HTTP allows, written to the socket as they are.
 
 use std::fmt::Write as _;
 use std::io;
@@ -8,39 +8,39 @@ use hyper::StatusCode;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::{Answer, Delivery};
+use crate::{Delivery, SiteResponse};
 
 const GARBAGE: &[u8] =
     b"\x16\x03\x01\x02\x00 SSH-2.0-not_http\xff\xfe\x00\r\n\x80\x81 tea and biscuits\r\n\r\n";
 const PADDING: &[u8] = &[b'x'; 64 * 1024];
 
-/// Sends what the delivery makes of the answer, and closes. A client that hangs up ends it.
-pub(super) async fn deliver(mut stream: TcpStream, answer: &Answer) {
-    let _ = try_deliver(&mut stream, answer).await;
+/// Sends what the delivery makes of the response, and closes. A client that hangs up ends it.
+pub(super) async fn deliver(mut stream: TcpStream, response: &SiteResponse) {
+    let _ = try_deliver(&mut stream, response).await;
 }
 
-async fn try_deliver(stream: &mut TcpStream, answer: &Answer) -> io::Result<()> {
-    let body = answer.body.as_slice();
+async fn try_deliver(stream: &mut TcpStream, response: &SiteResponse) -> io::Result<()> {
+    let body = response.body.as_slice();
     let (length, half) = (body.len() as u64, body.len() / 2);
-    match answer.delivery {
+    match response.delivery {
         Delivery::Plain | Delivery::Late(_) => {
-            stream.write_all(&head(answer, length)).await?;
+            stream.write_all(&head(response, length)).await?;
             stream.write_all(body).await?;
         }
         Delivery::Drip(pause) => {
-            stream.write_all(&head(answer, length)).await?;
+            stream.write_all(&head(response, length)).await?;
             drip(stream, body, pause).await?;
         }
         Delivery::Truncated => {
-            stream.write_all(&head(answer, length)).await?;
+            stream.write_all(&head(response, length)).await?;
             stream.write_all(&body[..half]).await?;
         }
         Delivery::Surplus => {
-            stream.write_all(&head(answer, half as u64)).await?;
+            stream.write_all(&head(response, half as u64)).await?;
             stream.write_all(body).await?;
         }
         Delivery::Padded(more) => {
-            stream.write_all(&head(answer, length + more)).await?;
+            stream.write_all(&head(response, length + more)).await?;
             stream.write_all(body).await?;
             pad(stream, more).await?;
         }
@@ -70,14 +70,14 @@ async fn pad(stream: &mut TcpStream, mut more: u64) -> io::Result<()> {
     Ok(())
 }
 
-fn head(answer: &Answer, length: u64) -> Vec<u8> {
-    let status = StatusCode::from_u16(answer.status).ok();
+fn head(response: &SiteResponse, length: u64) -> Vec<u8> {
+    let status = StatusCode::from_u16(response.status).ok();
     let reason = status.and_then(|status| status.canonical_reason()).unwrap_or("Unknown");
-    let mut head = format!("HTTP/1.1 {} {reason}\r\nconnection: close\r\n", answer.status);
-    if answer.status != 304 {
+    let mut head = format!("HTTP/1.1 {} {reason}\r\nconnection: close\r\n", response.status);
+    if response.status != 304 {
         let _ = write!(head, "content-length: {length}\r\n");
     }
-    for (name, value) in &answer.headers {
+    for (name, value) in &response.headers {
         let _ = write!(head, "{name}: {value}\r\n");
     }
     head += "\r\n";

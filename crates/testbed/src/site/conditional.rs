@@ -1,4 +1,4 @@
-//! Validators and conditional requests, as RFC 9110 wants them.
+//! Validators and conditional requests, as RFC 9110 defines them.
 
 use dunlin_core::Time;
 use httpdate::HttpDate;

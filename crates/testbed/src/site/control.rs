@@ -4,23 +4,23 @@ use std::time::Duration;
 
 use dunlin_core::Time;
 
-use super::{Answer, Site};
+use super::{Site, SiteResponse};
 use crate::address::Address;
 use crate::{Error, Fault};
 
 const SECONDS_LIMIT: f64 = 366.0 * 86_400.0;
 
 impl Site {
-    /// Does what the control request says, and tells what is in force afterwards.
-    pub fn control(&mut self, target: &str, now: Time) -> Answer {
+    /// Does what the control request says, and reports the faults that are active afterwards.
+    pub fn control(&mut self, target: &str, now: Time) -> SiteResponse {
         let address = Address::parse(target);
         if address.path != "/_fault" {
-            return Answer::text(404, "no such control; there is /_fault?source=ID&fault=NAME\n");
+            return SiteResponse::text(404, "no such control; there is /_fault?source=ID&fault=NAME\n");
         }
         match self.try_control(&address, now) {
-            Ok(said) => Answer::text(200, said),
-            Err(error @ Error::UnknownSource { .. }) => Answer::text(404, format!("{error}\n")),
-            Err(error) => Answer::text(400, format!("{error}\n")),
+            Ok(said) => SiteResponse::text(200, said),
+            Err(error @ Error::UnknownSource { .. }) => SiteResponse::text(404, format!("{error}\n")),
+            Err(error) => SiteResponse::text(400, format!("{error}\n")),
         }
     }
 

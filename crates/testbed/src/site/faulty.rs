@@ -1,11 +1,11 @@
-//! What each fault does to the answer for a source. The faults' names are in `fault.rs`.
+//! What each fault does to the response for a source. The faults' names are in `fault.rs`.
 
 use std::time::Duration;
 
 use dunlin_core::Time;
 
 use super::conditional::{Validators, http_date};
-use super::{Answer, Asked, Delivery, Served, Site, gzip};
+use super::{Asked, Delivery, ServedVersion, Site, SiteResponse, gzip};
 use crate::Fault;
 use crate::address::Kind;
 use crate::render;
@@ -13,26 +13,26 @@ use crate::render;
 const MEGABYTE: u64 = 1_000_000;
 
 impl Site {
-    /// The answer for a source, faulty or not.
-    pub(super) fn answer_with(&self, asked: &Asked<'_>, fault: Option<&Fault>) -> Answer {
+    /// The response for a source, faulty or not.
+    pub(super) fn answer_with(&self, asked: &Asked<'_>, fault: Option<&Fault>) -> SiteResponse {
         let now = self.version(asked.source, asked.now);
         let version = match fault {
             // A mirror that lags behind, asked in turn with one that does not.
             Some(Fault::FlipFlop) if asked.request.visit % 2 == 1 => now.saturating_sub(1),
             _ => now,
         };
-        let mut answer = match fault {
+        let mut response = match fault {
             Some(fault) => self.misbehave(asked, version, fault),
             None => self.behave(asked, version, None),
         };
-        answer.served = Some(Served { source: asked.source, version });
-        answer.fault = fault.cloned();
-        answer
+        response.served = Some(ServedVersion { source: asked.source, version });
+        response.fault = fault.cloned();
+        response
     }
 
-    fn misbehave(&self, asked: &Asked<'_>, version: u64, fault: &Fault) -> Answer {
+    fn misbehave(&self, asked: &Asked<'_>, version: u64, fault: &Fault) -> SiteResponse {
         let hop = asked.address.parameter("hop").and_then(|hop| hop.parse().ok()).unwrap_or(0_u64);
-        let delivered = |delivery| Answer { delivery, ..self.behave(asked, version, Some(fault)) };
+        let delivered = |delivery| SiteResponse { delivery, ..self.behave(asked, version, Some(fault)) };
         match fault {
             Fault::Flicker
             | Fault::FlipFlop
@@ -67,34 +67,34 @@ impl Site {
             }
             Fault::DeepNesting(levels) => {
                 let body = nested(asked.kind, *levels as usize);
-                Answer::new(200, content_type(asked.kind), body)
+                SiteResponse::new(200, content_type(asked.kind), body)
             }
             Fault::BadCharset => {
                 let (text, _) = self.render(asked, version, Some("Caf\u{e9} \u{fc}ber na\u{ef}ve"));
                 let one_byte_each = text.chars().map(|letter| u8::try_from(letter).unwrap_or(b'?'));
-                Answer::new(200, content_type(asked.kind), one_byte_each.collect::<Vec<u8>>())
+                SiteResponse::new(200, content_type(asked.kind), one_byte_each.collect::<Vec<u8>>())
             }
-            Fault::Empty => Answer::new(200, content_type(asked.kind), ""),
+            Fault::Empty => SiteResponse::new(200, content_type(asked.kind), ""),
         }
     }
 
     /// The state asked for, with the validators that the fault leaves.
-    fn behave(&self, asked: &Asked<'_>, version: u64, fault: Option<&Fault>) -> Answer {
+    fn behave(&self, asked: &Asked<'_>, version: u64, fault: Option<&Fault>) -> SiteResponse {
         let visit = asked.request.visit;
         let noise = matches!(fault, Some(Fault::Flicker)).then(|| {
             let session = visit.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             format!("Visitor {}, session {session:016x}", visit.wrapping_add(4_711))
         });
         let (text, at) = self.render(asked, version, noise.as_deref());
-        let mut answer = Answer::new(200, content_type(asked.kind), text);
+        let mut response = SiteResponse::new(200, content_type(asked.kind), text);
         if let Some(validators) = self.validators(version, at, visit, fault) {
             if validators.are_known(asked.request) {
-                answer = Answer { status: 304, headers: Vec::new(), body: Vec::new(), ..answer };
+                response = SiteResponse { status: 304, headers: Vec::new(), body: Vec::new(), ..response };
             }
-            answer.headers.push(("etag", validators.etag));
-            answer.headers.push(("last-modified", http_date(validators.last_modified).to_string()));
+            response.headers.push(("etag", validators.etag));
+            response.headers.push(("last-modified", http_date(validators.last_modified).to_string()));
         }
-        answer
+        response
     }
 
     fn validators(&self, version: u64, at: Time, visit: u64, fault: Option<&Fault>) -> Option<Validators> {
@@ -106,7 +106,7 @@ impl Site {
             }
             Some(Fault::WeakEtag) => format!("W/\"{version}-{run:x}\""),
             Some(Fault::AlwaysNewEtag) => format!("\"{version}-{run:x}-{visit}\""),
-            // The others are to be seen on every fetch, not hidden behind a 304.
+            // The others must be seen on every fetch, not hidden behind a 304.
             Some(_) => return None,
         };
         Some(Validators { etag, last_modified: at })
@@ -121,22 +121,22 @@ const fn content_type(kind: Kind) -> &'static str {
     }
 }
 
-fn refusal(status: u16, retry_after: Option<String>) -> Answer {
-    let mut answer = Answer::text(status, format!("{status}, as asked for\n"));
-    answer.headers.extend(retry_after.map(|value| ("retry-after", value)));
-    answer
+fn refusal(status: u16, retry_after: Option<String>) -> SiteResponse {
+    let mut response = SiteResponse::text(status, format!("{status}, as asked for\n"));
+    response.headers.extend(retry_after.map(|value| ("retry-after", value)));
+    response
 }
 
-fn redirect(target: String) -> Answer {
-    let mut answer = Answer::text(302, "elsewhere\n");
-    answer.headers.push(("location", target));
-    answer
+fn redirect(target: String) -> SiteResponse {
+    let mut response = SiteResponse::text(302, "elsewhere\n");
+    response.headers.push(("location", target));
+    response
 }
 
-fn packed(kind: Kind, body: Vec<u8>) -> Answer {
-    let mut answer = Answer::new(200, content_type(kind), body);
-    answer.headers.push(("content-encoding", "gzip".to_owned()));
-    answer
+fn packed(kind: Kind, body: Vec<u8>) -> SiteResponse {
+    let mut response = SiteResponse::new(200, content_type(kind), body);
+    response.headers.push(("content-encoding", "gzip".to_owned()));
+    response
 }
 
 fn nested(kind: Kind, levels: usize) -> String {

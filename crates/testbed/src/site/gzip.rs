@@ -1,4 +1,4 @@
-//! Packed bodies that are up to no good.
+//! Compressed bodies that attack the decoder.
 
 use std::io::Write as _;
 

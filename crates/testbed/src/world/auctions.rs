@@ -1,4 +1,4 @@
-//! Auctions: one lot after another, bids pouring in as a lot closes.
+//! Auctions: one lot after another, with most bids just before a lot closes.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

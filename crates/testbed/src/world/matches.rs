@@ -1,4 +1,4 @@
-//! Matches: three or four an afternoon, two halves with a break, events in flurries.
+//! Matches: three or four an afternoon, two halves with a break, events in bursts.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -2,7 +2,7 @@
 
 use dunlin_core::Time;
 use dunlin_lab::files::TraceFile;
-use dunlin_testbed::{Answer, Plan, Request, Site};
+use dunlin_testbed::{Plan, Request, Site, SiteResponse};
 
 const STARTED: Time = Time::from_seconds(1_800_000_000);
 
@@ -15,9 +15,9 @@ fn later(seconds: i64) -> Time {
     Time::from_seconds(STARTED.seconds() + seconds)
 }
 
-fn asked(site: &Site, etag: Option<&str>, since: Option<&str>, now: Time) -> Answer {
+fn asked(site: &Site, etag: Option<&str>, since: Option<&str>, now: Time) -> SiteResponse {
     let request = Request { if_none_match: etag, if_modified_since: since, ..Request::get("/pages/a") };
-    site.answer(&request, now)
+    site.respond(&request, now)
 }
 
 #[test]

@@ -15,9 +15,9 @@ fn site(change: impl FnOnce(&mut Plan)) -> Site {
 }
 
 fn text(site: &Site, target: &str, seconds: i64) -> String {
-    let answer = site.answer(&Request::get(target), Time::from_seconds(STARTED.seconds() + seconds));
-    assert_eq!(answer.status, 200, "{target}");
-    String::from_utf8(answer.body).unwrap()
+    let response = site.respond(&Request::get(target), Time::from_seconds(STARTED.seconds() + seconds));
+    assert_eq!(response.status, 200, "{target}");
+    String::from_utf8(response.body).unwrap()
 }
 
 #[test]
@@ -112,6 +112,6 @@ fn what_is_not_there_is_not_found() {
         "/faults/slow/x/%3Cb%3E%20%26%20co",
         "/pages/%ff",
     ] {
-        assert_eq!(site.answer(&Request::get(target), STARTED).status, 404, "{target}");
+        assert_eq!(site.respond(&Request::get(target), STARTED).status, 404, "{target}");
     }
 }

@@ -14,7 +14,7 @@ fn site() -> Site {
 }
 
 fn status(site: &Site, seconds: u64) -> u16 {
-    site.answer(&Request::get("/pages/a%20b"), STARTED.plus(Duration::from_secs(seconds))).status
+    site.respond(&Request::get("/pages/a%20b"), STARTED.plus(Duration::from_secs(seconds))).status
 }
 
 #[test]
@@ -44,9 +44,9 @@ fn bad_requests_are_refused_and_change_nothing() {
         ("/_fault?source=a+b&fault=redirect-to:x%0d%0aset-cookie:1", 400, "printable"),
         ("/_other?source=a+b&fault=hang", 404, "no such control"),
     ] {
-        let answer = site.control(target, STARTED);
-        let body = String::from_utf8(answer.body).unwrap();
-        assert_eq!(answer.status, expected, "{target}");
+        let response = site.control(target, STARTED);
+        let body = String::from_utf8(response.body).unwrap();
+        assert_eq!(response.status, expected, "{target}");
         assert!(body.contains(message), "{target}: {body}");
         assert_eq!(status(&site, 0), 200);
     }

@@ -1,4 +1,4 @@
-//! Whatever is asked, and whenever, there is an answer.
+//! Whatever is asked, and whenever, there is a response.
 
 use dunlin_core::Time;
 use dunlin_lab::files::TraceFile;
@@ -75,12 +75,12 @@ proptest! {
         let known = known.as_deref();
         let request =
             Request { if_none_match: known, if_modified_since: known, visit, ..Request::get(&target) };
-        let answer = site.answer(&request, now);
-        prop_assert!((200..600).contains(&answer.status));
+        let response = site.respond(&request, now);
+        prop_assert!((200..600).contains(&response.status));
         prop_assert!(site.control(&target, now).status < 500);
         for source in ["a", "A"] {
-            let answer = site.answer(&Request::get(&format!("/feeds/{source}.xml")), now);
-            prop_assert!((200..600).contains(&answer.status));
+            let response = site.respond(&Request::get(&format!("/feeds/{source}.xml")), now);
+            prop_assert!((200..600).contains(&response.status));
         }
     }
 }

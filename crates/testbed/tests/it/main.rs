@@ -6,9 +6,9 @@ mod conditional; // ETag, Last-Modified, 304
 mod contents; // pages, feeds, JSON and lists
 mod control; // faults by request, bad requests
 mod faults; // every fault as a client sees it
-mod hostile; // whatever is asked, there is an answer
+mod hostile; // whatever is asked, there is a response
 mod readable; // what a monitor makes of it
 mod serving; // the log, the truth and the end, on a socket
-mod truth; // what is told to whoever scores a monitor
+mod truth; // what a scorer of monitors is told
 mod versions; // the version served is the number of updates so far
 mod world; // the demonstration

@@ -13,12 +13,13 @@ const STARTED: Time = Time::from_seconds(1_800_000_000);
 fn every_change_is_seen_in_every_form() {
     let site = Site::new(World::demo(3).into_plan(), STARTED).unwrap();
     let read = |recipe: &Recipe, target: &str, at: Time| {
-        let answer = site.answer(&Request::get(target), at);
+        let response = site.respond(&Request::get(target), at);
         let extractor = Extractor::new(recipe, &NoiseRules::default(), Limits::default()).unwrap();
         extractor.extract(&Input {
-            body: &answer.body,
-            content_type: answer.header("content-type"),
+            body: &response.body,
+            content_type: response.header("content-type"),
             url: None,
+            last_charset: None,
         })
     };
     for (id, idx) in site.sources().iter().zip((0..).map(SourceIdx)) {

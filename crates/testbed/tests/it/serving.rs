@@ -24,7 +24,7 @@ async fn the_log_tells_every_request_as_it_was() {
 
     let log = get(&running, "/_log").await;
     let lines: Vec<Value> = log.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let told: Vec<String> = lines
+    let selection: Vec<String> = lines
         .iter()
         .map(|line| {
             let part = |name: &str| line[name].to_string();
@@ -34,7 +34,7 @@ async fn the_log_tells_every_request_as_it_was() {
         })
         .collect();
     assert_eq!(
-        told,
+        selection,
         [
             r#"1 "GET" "/pages/b%20c" "b c" 200 false 1 null"#,
             r#"2 "GET" "/pages/b%20c" "b c" 304 true 1 null"#,
@@ -56,7 +56,7 @@ async fn the_log_tells_every_request_as_it_was() {
     running.stop().await;
 }
 
-/// A fast site is asked again and again; each answer must fit what the truth says of that very instant.
+/// A fast site is asked again and again; each response must fit what the truth says of that very instant.
 #[tokio::test]
 async fn the_log_and_the_truth_agree() {
     let running = start_with(|plan| {

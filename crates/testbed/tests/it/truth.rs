@@ -1,4 +1,4 @@
-//! What is told to whoever scores a monitor.
+//! What a scorer of monitors is told.
 
 use dunlin_core::Time;
 use dunlin_lab::files::TraceFile;
@@ -12,15 +12,15 @@ fn site() -> Site {
     Site::new(Plan { speed: Speed::new(60.0).unwrap(), ..Plan::of(trace) }, STARTED).unwrap()
 }
 
-fn told(target: &str, micros: i64) -> Value {
+fn selection(target: &str, micros: i64) -> Value {
     let now = Time::from_micros(STARTED.micros() + micros);
-    serde_json::from_slice(&site().answer(&Request::get(target), now).body).unwrap()
+    serde_json::from_slice(&site().respond(&Request::get(target), now).body).unwrap()
 }
 
 #[test]
 fn it_tells_what_has_happened_in_both_times() {
     assert_eq!(
-        told("/_truth", 2_000_000),
+        selection("/_truth", 2_000_000),
         json!({
             "speed": 60.0, "started": 1_800_000_000.0, "started_trace_time": 100,
             "now": 1_800_000_002.0, "now_trace_time": 220.0,
@@ -38,21 +38,21 @@ fn it_tells_what_has_happened_in_both_times() {
 
 #[test]
 fn it_can_be_asked_for_what_is_new_and_for_one_source() {
-    let after = told("/_truth?after=1800000000.083334", 2_000_000);
+    let after = selection("/_truth?after=1800000000.083334", 2_000_000);
     assert_eq!(after["sources"][0]["changes"][0]["version"], 2);
     assert_eq!(after["sources"][1]["changes"], json!([]));
-    let one = told("/_truth?source=b", 2_000_000);
+    let one = selection("/_truth?source=b", 2_000_000);
     assert_eq!(one["sources"].as_array().unwrap().len(), 1);
     for target in ["/_truth?after=soon", "/_truth?after=nan", "/_truth?source=c"] {
-        assert_eq!(site().answer(&Request::get(target), STARTED).status, 400, "{target}");
+        assert_eq!(site().respond(&Request::get(target), STARTED).status, 400, "{target}");
     }
 }
 
 #[test]
 fn as_a_file_it_is_the_trace_so_far() {
     let now = Time::from_micros(STARTED.micros() + 2_000_000);
-    let answer = site().answer(&Request::get("/_truth.csv"), now);
-    assert_eq!(String::from_utf8(answer.body).unwrap(), "source,time\na,100\nb,105\na,161\n");
+    let response = site().respond(&Request::get("/_truth.csv"), now);
+    assert_eq!(String::from_utf8(response.body).unwrap(), "source,time\na,100\nb,105\na,161\n");
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn more_than_fits_is_told_in_parts_even_if_it_happened_all_at_once() {
     let site = Site::new(plan, STARTED).unwrap();
     let now = Time::from_seconds(STARTED.seconds() + 2_000);
     let ask = |target: &str| -> (Value, usize) {
-        let truth: Value = serde_json::from_slice(&site.answer(&Request::get(target), now).body).unwrap();
+        let truth: Value = serde_json::from_slice(&site.respond(&Request::get(target), now).body).unwrap();
         let changes = |source: &Value| source["changes"].as_array().unwrap().len();
         let n_changes = truth["sources"].as_array().unwrap().iter().map(changes).sum();
         (truth, n_changes)

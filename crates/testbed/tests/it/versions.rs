@@ -36,8 +36,8 @@ proptest! {
         for (own, idx) in times.iter().zip(0..) {
             let happened = own.iter().filter(|&&time| (time - from) * 1_000_000 <= micros * speed).count() as u64;
             for form in [format!("/pages/s{idx:02}"), format!("/feeds/s{idx:02}.xml"), format!("/api/s{idx:02}.json")] {
-                let answer = site.answer(&Request::get(&form), now);
-                prop_assert_eq!(answer.served.unwrap().version, happened);
+                let response = site.respond(&Request::get(&form), now);
+                prop_assert_eq!(response.served.unwrap().version, happened);
             }
         }
     }

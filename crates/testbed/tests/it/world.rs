@@ -33,7 +33,7 @@ fn feeds_are_full_from_the_start_and_the_world_goes_on() {
     let site = demo();
     let a_month_later = STARTED.plus(Duration::from_hours(24 * 30));
     for id in site.sources() {
-        let feed = site.answer(&Request::get(&Kind::Feed.path(id)), STARTED);
+        let feed = site.respond(&Request::get(&Kind::Feed.path(id)), STARTED);
         assert_eq!(String::from_utf8(feed.body).unwrap().matches("<item>").count(), 10, "{id}");
         let last_day = Time::from_seconds(a_month_later.seconds() - 86_400);
         assert!(
@@ -54,7 +54,7 @@ fn titles(site: &Site, id: &str) -> Vec<String> {
     let changes: Vec<_> =
         site.changes(source, Some(STARTED), STARTED.plus(Duration::from_mins(20))).collect();
     let title = |at| {
-        let state = site.answer(&Request::get(&Kind::Api.path(id)), at);
+        let state = site.respond(&Request::get(&Kind::Api.path(id)), at);
         let state: serde_json::Value = serde_json::from_slice(&state.body).unwrap();
         state["title"].as_str().unwrap().to_owned()
     };

@@ -59,7 +59,7 @@ fn in_a_hurry_learning_leads_within_a_day() {
     }
 }
 
-/// Where there is little to learn from: a few looks per source, sources that begin and end, changes in bursts.
+/// Where there is little to learn from: a few probes per source, sources that begin and end, changes in bursts.
 #[test]
 fn nowhere_is_learning_much_worse_than_taking_turns() {
     for (name, chronon) in [

@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use dunlin_core::{Chronon, SourceIdx};
 
-use super::{Expected, Forecast, Task};
+use super::{Expected, Task, UpdateForecast};
 
 /// How probes are handed out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub enum Allocation {
 }
 
 /// `probes` intended probes, or fewer where no more would be any use, in order of source, then time.
-pub fn allocate(forecast: &Forecast, probes: usize, allocation: Allocation) -> Vec<Task> {
+pub fn allocate(forecast: &UpdateForecast, probes: usize, allocation: Allocation) -> Vec<Task> {
     match allocation {
         Allocation::Optimal => most_worth(forecast, probes),
         Allocation::Uniform => evenly(forecast, probes, |_| 1.0),
@@ -31,7 +31,7 @@ pub fn allocate(forecast: &Forecast, probes: usize, allocation: Allocation) -> V
 
 /// Σ of W·ρ over the instants that are not probed is least when those with the largest are. Ties go to the lower
 /// source, then to the earlier instant.
-fn most_worth(forecast: &Forecast, probes: usize) -> Vec<Task> {
+fn most_worth(forecast: &UpdateForecast, probes: usize) -> Vec<Task> {
     let end = Chronon::new(forecast.chronons()).unwrap_or(Chronon::FIRST);
     let mut tasks: Vec<Task> = Vec::with_capacity(forecast.n_instants());
     for (source, weight, instants) in forecast.by_source() {
@@ -50,7 +50,7 @@ fn most_worth(forecast: &Forecast, probes: usize) -> Vec<Task> {
 
 /// Probes at equal distances, to each source in proportion to `demand`; each in turn to the source whose share
 /// is furthest from met (the divisor method of Sainte-Laguë).
-fn evenly(forecast: &Forecast, probes: usize, demand: impl Fn(&[Expected]) -> f64) -> Vec<Task> {
+fn evenly(forecast: &UpdateForecast, probes: usize, demand: impl Fn(&[Expected]) -> f64) -> Vec<Task> {
     let chronons = forecast.chronons() as usize;
     let sources: Vec<_> = forecast.by_source().collect();
     let demands: Vec<f64> = sources.iter().map(|&(_, _, instants)| demand(instants)).collect();

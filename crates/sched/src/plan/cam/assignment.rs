@@ -6,7 +6,7 @@
 //! algorithm finds it among the chronons, with prices that keep all lengths positive.
 //!
 //! Two things keep searches short. A delay costs more the longer it is, so no task moves beyond the first chronon
-//! with room that its window has. And where a task was lost, places have become as dear as that task, so that
+//! with room that its window has. And where a task was lost, places have become as expensive as that task, so that
 //! lighter ones are turned away at once.
 
 use std::cmp::Reverse;
@@ -25,7 +25,7 @@ pub fn assign(tasks: &[Task], room: &[u32]) -> Vec<Option<Chronon>> {
     assign_within(tasks, room, u64::MAX).unwrap_or_else(|| assign_greedily(tasks, room))
 }
 
-/// The same, or `None` if it takes more than so many steps; a step is one place looked at for one task. How many it
+/// The same, or `None` if it takes more than so many steps; a step is one place tried for one task. How many it
 /// takes hangs on how far tasks can move more than on their number: where all may go anywhere, on the square of it.
 pub fn assign_within(tasks: &[Task], room: &[u32], most_steps: u64) -> Option<Vec<Option<Chronon>>> {
     let mut assignment = Assignment::new(tasks, room);
@@ -72,7 +72,7 @@ struct Assignment<'a> {
     times: Vec<Option<usize>>,
     /// The tasks in each chronon.
     held: Vec<Vec<usize>>,
-    /// What a place in each chronon is worth to whoever would have to leave it: at most 0, and 0 where there is room.
+    /// What a place in each chronon is worth to the task that would have to leave it: at most 0, and 0 where there is room.
     prices: Vec<f64>,
     /// The first chronon with room from each chronon on, as far as known: a union-find forest.
     next_free: Vec<usize>,
@@ -166,7 +166,7 @@ impl<'a> Assignment<'a> {
         }
     }
 
-    /// Back along the chain: whoever moves here leaves a place for the one before.
+    /// Back along the chain: the task that moves here leaves a place for the one before it.
     fn shift_into(&mut self, mut t: usize) {
         loop {
             let mover = self.search.by[t];

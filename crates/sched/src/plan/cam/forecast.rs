@@ -15,22 +15,22 @@ pub struct Expected {
 
 /// One source's weight and instants.
 #[derive(Debug, Clone, PartialEq)]
-struct Outlook {
+struct SourceForecast {
     weight: f64,
     instants: Vec<Expected>,
 }
 
 /// The instants of all sources.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Forecast {
+pub struct UpdateForecast {
     chronons: u32,
-    sources: Vec<Outlook>,
+    sources: Vec<SourceForecast>,
 }
 
-impl Forecast {
+impl UpdateForecast {
     /// An epoch of `chronons` chronons in which source i has weight (W) and instants `sources[i]`, in any order.
     pub fn new(chronons: u32, sources: Vec<(f64, Vec<Expected>)>) -> Result<Self, Error> {
-        let outlook = |(source_idx, (weight, mut instants)): (u32, (f64, Vec<Expected>))| {
+        let source_forecast = |(source_idx, (weight, mut instants)): (u32, (f64, Vec<Expected>))| {
             if !(weight.is_finite() && weight >= 0.0) {
                 return Err(Error::BadWeight(weight));
             }
@@ -44,9 +44,9 @@ impl Forecast {
             if let Some(pair) = instants.windows(2).find(|pair| pair[0].at == pair[1].at) {
                 return Err(Error::SameInstant { source_idx, chronon: pair[0].at.get() });
             }
-            Ok(Outlook { weight, instants })
+            Ok(SourceForecast { weight, instants })
         };
-        let sources = (0..).zip(sources).map(outlook).collect::<Result<_, _>>()?;
+        let sources = (0..).zip(sources).map(source_forecast).collect::<Result<_, _>>()?;
         Ok(Self { chronons, sources })
     }
 

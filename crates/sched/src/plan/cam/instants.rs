@@ -1,7 +1,7 @@
 //! When in an epoch a source's probes are best made, from its rate curve. Says nothing about other sources.
 //!
 //! Equal shares of the expected changes lie between the probes, which finds the most of them. From epoch to epoch the
-//! beat is kept: the first probe comes when the share since the last look is full. What a busy stretch of time brings
+//! beat is kept: the first probe comes when the share since the last probe is full. What a busy stretch of time brings
 //! is fetched when the stretch is over, unless another probe is due within it.
 
 use std::ops::Range;
@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use dunlin_core::Time;
 
-use super::sharing::Demand;
+use super::sharing::ProbeDemand;
 use crate::forecast::Forecast;
 
-/// Stretches of one rate that are looked at for the end of a busy time.
+/// Stretches of one rate that are searched for the end of a busy time.
 const MOST_STRETCHES: usize = 64;
 
 /// The instants of `probes` probes within `epoch`, in order. The first comes after at most `phase` (0 to 1) of a
@@ -20,7 +20,7 @@ const MOST_STRETCHES: usize = 64;
 pub fn instants(
     forecast: &Forecast<'_>,
     epoch: &Range<Time>,
-    demand: &Demand,
+    demand: &ProbeDemand,
     probes: u32,
     phase: f64,
 ) -> Vec<Time> {

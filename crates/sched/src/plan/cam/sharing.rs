@@ -10,7 +10,7 @@
 //! ```
 //!
 //! k·f(L/k) is concave in k, because f is concave and f(0) = 0, so the next probe never brings more than the one
-//! before: giving each probe to whoever gains most by it is the best sharing there is, also with a limit on the probes
+//! before: giving each probe to the source that gains most by it is the best sharing there is, also with a limit on the probes
 //! of each host. Says nothing about when to probe within the epoch.
 
 use std::cmp::{Ordering, Reverse};
@@ -18,7 +18,7 @@ use std::collections::BinaryHeap;
 
 /// What one source may gain by probes.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Demand {
+pub struct ProbeDemand {
     /// W: what a change of it is worth; 0 or more.
     pub weight: f64,
     /// p: changes expected since it was last seen.
@@ -29,7 +29,7 @@ pub struct Demand {
     pub evidence: f64,
     /// What a probe costs; above 0.
     pub cost: f64,
-    /// Probes that it gets before anyone is asked what they gain.
+    /// Probes that it gets before gains are compared.
     pub least: u32,
     /// The most probes it may have.
     pub most: u32,
@@ -37,7 +37,7 @@ pub struct Demand {
     pub group: u32,
 }
 
-impl Demand {
+impl ProbeDemand {
     /// The chance of any change where so many are expected.
     pub fn chance(&self, changes: f64) -> f64 {
         -(-self.evidence * (changes / self.evidence).ln_1p()).exp_m1()
@@ -76,10 +76,10 @@ impl Demand {
 /// Probes being shared out, step by step.
 #[derive(Debug, Clone)]
 pub struct Sharing {
-    demands: Vec<Demand>,
+    demands: Vec<ProbeDemand>,
     shares: Vec<u32>,
-    /// Who would gain how much by the next probe; of equals, the lower place is greater.
-    heap: BinaryHeap<(Gain, Reverse<usize>)>,
+    /// Which source would gain how much by the next probe; of equals, the lower position is greater.
+    heap: BinaryHeap<(OrderedGain, Reverse<usize>)>,
     left: f64,
     /// What is left for each group; groups beyond have no limit.
     groups: Vec<f64>,
@@ -100,27 +100,27 @@ impl Sharing {
     }
 
     /// One more to share among. Its least is taken at once, so all come before [`go_on`](Self::go_on).
-    pub fn add(&mut self, demand: Demand) {
-        let place = self.demands.len();
+    pub fn add(&mut self, demand: ProbeDemand) {
+        let position = self.demands.len();
         let least = demand.least.min(demand.most);
         let share = (0..least).take_while(|_| self.pay(&demand)).count() as u32;
         self.demands.push(demand);
         self.shares.push(share);
-        self.heap.extend(self.entry(place));
+        self.heap.extend(self.entry(position));
     }
 
-    fn entry(&self, place: usize) -> Option<(Gain, Reverse<usize>)> {
-        let (demand, share) = (&self.demands[place], self.shares[place]);
+    fn entry(&self, position: usize) -> Option<(OrderedGain, Reverse<usize>)> {
+        let (demand, share) = (&self.demands[position], self.shares[position]);
         let gain = demand.next_gain(share);
-        (share < demand.most && gain > 0.0).then_some((Gain(gain), Reverse(place)))
+        (share < demand.most && gain > 0.0).then_some((OrderedGain(gain), Reverse(position)))
     }
 
-    fn is_affordable(&self, demand: &Demand) -> bool {
+    fn is_affordable(&self, demand: &ProbeDemand) -> bool {
         self.left + 1e-9 >= demand.cost
     }
 
     /// Takes the cost of a probe, if that is left for all and for the group.
-    fn pay(&mut self, demand: &Demand) -> bool {
+    fn pay(&mut self, demand: &ProbeDemand) -> bool {
         let is_affordable = self.is_affordable(demand);
         let of_group = self.groups.get_mut(demand.group as usize);
         if !is_affordable || of_group.as_ref().is_some_and(|left| **left + 1e-9 < demand.cost) {
@@ -134,8 +134,10 @@ impl Sharing {
     /// Gives out at most so many probes more. `Some` with what is left of `steps` once all is shared.
     pub fn go_on(&mut self, steps: usize) -> Option<usize> {
         for step in 0..steps {
-            let Some((Gain(gain), Reverse(place))) = self.heap.pop() else { return Some(steps - step) };
-            let demand = self.demands[place];
+            let Some((OrderedGain(gain), Reverse(position))) = self.heap.pop() else {
+                return Some(steps - step);
+            };
+            let demand = self.demands[position];
             if !self.is_affordable(&demand) {
                 self.price = self.price.max(gain);
                 continue;
@@ -143,14 +145,14 @@ impl Sharing {
             if !self.pay(&demand) {
                 continue;
             }
-            self.shares[place] += 1;
-            self.heap.extend(self.entry(place));
+            self.shares[position] += 1;
+            self.heap.extend(self.entry(position));
         }
         self.heap.is_empty().then_some(0)
     }
 
     /// What is shared among.
-    pub fn demands(&self) -> &[Demand] {
+    pub fn demands(&self) -> &[ProbeDemand] {
         &self.demands
     }
 
@@ -167,17 +169,17 @@ impl Sharing {
 
 /// A finite number with the order of numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Gain(f64);
+struct OrderedGain(f64);
 
-impl Eq for Gain {}
+impl Eq for OrderedGain {}
 
-impl Ord for Gain {
+impl Ord for OrderedGain {
     fn cmp(&self, other: &Self) -> Ordering {
         self.0.total_cmp(&other.0)
     }
 }
 
-impl PartialOrd for Gain {
+impl PartialOrd for OrderedGain {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }

@@ -56,22 +56,22 @@ fn fits(cost: f64, left: f64) -> bool {
 
 /// What a plan has spent, block by block.
 #[derive(Debug, Clone)]
-pub(super) struct Purse<'a> {
+pub(super) struct BlockBudget<'a> {
     capacity: &'a Capacity,
     spent: Vec<f64>,
     /// What is saved at the end of each block; empty where nothing can be saved.
     saved: Vec<f64>,
 }
 
-impl<'a> Purse<'a> {
+impl<'a> BlockBudget<'a> {
     pub(super) fn new(capacity: &'a Capacity) -> Self {
         match capacity {
             Capacity::Whole(grants) => Self { capacity, spent: vec![0.0; grants.len()], saved: Vec::new() },
             Capacity::Saving(grants) => {
-                let mut purse =
+                let mut block_budget =
                     Self { capacity, spent: vec![0.0; grants.len()], saved: vec![-1.0; grants.len()] };
-                purse.settle(0);
-                purse
+                block_budget.update_saved(0);
+                block_budget
             }
         }
     }
@@ -99,15 +99,15 @@ impl<'a> Purse<'a> {
 
     pub(super) fn spend(&mut self, block: u32, cost: f64) {
         self.spent[block as usize] += cost;
-        self.settle(block as usize);
+        self.update_saved(block as usize);
     }
 
     pub(super) fn refund(&mut self, block: u32, cost: f64) {
         self.spent[block as usize] = (self.spent[block as usize] - cost).max(0.0);
-        self.settle(block as usize);
+        self.update_saved(block as usize);
     }
 
-    /// Whether nobody from `first` on would lack what an extra `cost` at `first` takes.
+    /// Whether no later probe lacks the budget that an extra `cost` at `first` takes.
     fn survives(&self, grants: &[Grant], first: usize, cost: f64) -> bool {
         let mut saved = if first == 0 { 0.0 } else { self.saved[first - 1] };
         for (block, grant) in grants.iter().enumerate().skip(first) {
@@ -125,7 +125,7 @@ impl<'a> Purse<'a> {
     }
 
     /// Brings the savings up to date from `first` on, as far as they change.
-    fn settle(&mut self, first: usize) {
+    fn update_saved(&mut self, first: usize) {
         let Capacity::Saving(grants) = self.capacity else { return };
         let mut saved = if first == 0 { 0.0 } else { self.saved[first - 1] };
         for (block, grant) in grants.iter().enumerate().skip(first) {

@@ -2,17 +2,17 @@
 //!
 //! A *block* is a run of chronons in which no interval starts or ends, so that a probe anywhere in it does
 //! the same; with equal costs and whole budgets a block spends what its chronons may spend together, and
-//! the problem stays exactly the same. Otherwise every chronon is a block of its own. A *want* is a CEI that
-//! can be had and is worth something; CEIs with the same intervals are one want of their joint weight.
+//! the problem stays exactly the same. Otherwise every chronon is a block of its own. A *merged CEI* is a CEI that
+//! can be captured and has a weight; CEIs with the same intervals are one, with the sum of their weights.
 //!
 //! Invariant: a set of pairs that keeps to the capacity of the blocks becomes a schedule that keeps to the
-//! budget, and captures wants of the same weight, besides what is [secured](Grid::secured) at no cost.
+//! budget, and captures CEIs of the same weight, besides what is [secured](Grid::secured) at no cost.
 
 use std::collections::BTreeMap;
 
 use dunlin_core::{Allowance, Budget, Chronon, Costs, Probe, Schedule, SourceIdx, Workload};
 
-use super::capacity::{Capacity, Grant, Purse};
+use super::capacity::{BlockBudget, Capacity, Grant};
 use super::reduce;
 use super::{Instance, TooLarge};
 
@@ -27,13 +27,13 @@ pub struct Pair {
 
 /// An interval, in blocks, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Span {
+pub(super) struct BlockSpan {
     pub(super) source: u32,
     pub(super) first: u32,
     pub(super) last: u32,
 }
 
-impl Span {
+impl BlockSpan {
     pub(super) const fn covers(&self, block: u32) -> bool {
         self.first <= block && block <= self.last
     }
@@ -43,20 +43,20 @@ impl Span {
     }
 }
 
-/// A CEI, or several alike.
+/// A CEI, or several with the same intervals.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Want {
+pub(super) struct MergedCei {
     pub(super) weight: f64,
     pub(super) need: u32,
-    /// Its spans, at these places of the grid's list.
+    /// Its spans, at these positions of the grid's list.
     pub(super) spans: std::ops::Range<usize>,
 }
 
 /// An instance, cut into blocks and reduced to what is undecided.
 #[derive(Debug, Clone)]
 pub struct Grid {
-    pub(super) spans: Vec<Span>,
-    pub(super) wants: Vec<Want>,
+    pub(super) spans: Vec<BlockSpan>,
+    pub(super) ceis: Vec<MergedCei>,
     pub(super) capacity: Capacity,
     pub(super) costs: Costs,
     pub(super) n_sources: usize,
@@ -64,7 +64,7 @@ pub struct Grid {
     starts: Vec<u32>,
     /// Grants of single chronons, to deal a block's probes out again.
     budget: Budget,
-    /// Probes that take nothing from anybody, and what they capture.
+    /// Probes that take nothing from others, and what they capture.
     given: Vec<Pair>,
     secured: f64,
 }
@@ -94,7 +94,7 @@ impl Grid {
         };
         let mut grid = Self {
             spans: Vec::new(),
-            wants: Vec::new(),
+            ceis: Vec::new(),
             capacity,
             costs: costs.clone(),
             n_sources: workload.n_sources(),
@@ -107,18 +107,18 @@ impl Grid {
         let reduced = reduce::reduce(&grid);
         grid.given = reduced.given;
         grid.secured = reduced.secured;
-        grid.replace_wants(reduced.wants);
+        grid.replace_wants(reduced.ceis);
         Ok(grid)
     }
 
     /// Every CEI that can be had at all.
     fn read(&mut self, workload: &Workload, chronons: u32) -> Result<(), TooLarge> {
         let mut covered = 0;
-        let mut wants = Vec::new();
+        let mut ceis = Vec::new();
         for cei in workload.ceis().filter(|cei| cei.weight > 0.0) {
             let reachable = cei.intervals.iter().filter(|interval| interval.start().get() <= chronons);
-            let spans: Vec<Span> = reachable
-                .map(|interval| Span {
+            let spans: Vec<BlockSpan> = reachable
+                .map(|interval| BlockSpan {
                     source: interval.source().0,
                     first: self.block_of(interval.start().get()),
                     last: self.block_of(interval.finish().get().min(chronons)),
@@ -129,42 +129,42 @@ impl Grid {
                 continue;
             }
             covered += spans.iter().map(|span| span.len() as u64).sum::<u64>();
-            wants.push((cei.weight, cei.need, spans));
+            ceis.push((cei.weight, cei.need, spans));
         }
         if covered > MOST_COVERED {
             let what = "chronons under intervals";
             return Err(TooLarge { what, count: covered, limit: MOST_COVERED });
         }
-        self.replace_wants(wants);
+        self.replace_wants(ceis);
         Ok(())
     }
 
-    /// Takes these wants, with spans that say the same thing twice left out and like wants made one.
-    fn replace_wants(&mut self, wants: Vec<(f64, u32, Vec<Span>)>) {
-        let mut alike: BTreeMap<(u32, Vec<Span>), usize> = BTreeMap::new();
+    /// Takes these CEIs, without redundant spans, and with equal CEIs merged.
+    fn replace_wants(&mut self, ceis: Vec<(f64, u32, Vec<BlockSpan>)>) {
+        let mut alike: BTreeMap<(u32, Vec<BlockSpan>), usize> = BTreeMap::new();
         self.spans.clear();
-        self.wants.clear();
-        for (weight, need, mut spans) in wants {
+        self.ceis.clear();
+        for (weight, need, mut spans) in ceis {
             spans.sort_unstable();
             let mut need = need;
             if need as usize == spans.len() {
                 drop_implied(&mut spans);
                 need = u32::try_from(spans.len()).unwrap_or(need);
             }
-            let next = self.wants.len();
+            let next = self.ceis.len();
             let at = *alike.entry((need, spans.clone())).or_insert(next);
             if at < next {
-                self.wants[at].weight += weight;
+                self.ceis[at].weight += weight;
                 continue;
             }
             let from = self.spans.len();
             self.spans.append(&mut spans);
-            self.wants.push(Want { weight, need, spans: from..self.spans.len() });
+            self.ceis.push(MergedCei { weight, need, spans: from..self.spans.len() });
         }
     }
 
-    pub(super) fn spans_of(&self, want: usize) -> &[Span] {
-        &self.spans[self.wants[want].spans.clone()]
+    pub(super) fn spans_of(&self, cei: usize) -> &[BlockSpan] {
+        &self.spans[self.ceis[cei].spans.clone()]
     }
 
     pub(super) fn n_blocks(&self) -> usize {
@@ -180,8 +180,8 @@ impl Grid {
         self.capacity.allows(block, self.cost(source))
     }
 
-    pub(super) fn purse(&self) -> Purse<'_> {
-        Purse::new(&self.capacity)
+    pub(super) fn block_budget(&self) -> BlockBudget<'_> {
+        BlockBudget::new(&self.capacity)
     }
 
     /// Weight of the CEIs that are captured without taking a probe from any other.
@@ -191,15 +191,14 @@ impl Grid {
 
     /// The most that CEIs can be worth together without exceeding a bound: whole weights have whole sums.
     pub fn attainable(&self, bound: f64) -> f64 {
-        let is_whole =
-            self.wants.iter().all(|want| want.weight.fract() == 0.0) && self.secured.fract() == 0.0;
+        let is_whole = self.ceis.iter().all(|cei| cei.weight.fract() == 0.0) && self.secured.fract() == 0.0;
         // Sums that are equal on paper differ in the last bits, the more the larger they are.
         if is_whole { (bound + 1e-6 + 1e-9 * bound).floor() } else { bound }
     }
 
     /// Weight of all that is undecided.
     pub fn undecided(&self) -> f64 {
-        self.wants.iter().map(|want| want.weight).sum()
+        self.ceis.iter().map(|cei| cei.weight).sum()
     }
 
     /// The block of a chronon that some interval covers.
@@ -224,7 +223,7 @@ impl Grid {
         let mut pairs = pairs.to_vec();
         pairs.sort_unstable();
         pairs.dedup();
-        let mut pairs = self.purse().afford(&pairs, |source| self.cost(source));
+        let mut pairs = self.block_budget().afford(&pairs, |source| self.cost(source));
         pairs.extend(&self.given);
         pairs.sort_unstable();
         pairs.dedup();
@@ -304,7 +303,7 @@ fn check_blocks(count: u64) -> Result<(), TooLarge> {
 }
 
 /// Where all spans are needed, one that contains another of its source is captured with it.
-fn drop_implied(spans: &mut Vec<Span>) {
+fn drop_implied(spans: &mut Vec<BlockSpan>) {
     let all = spans.clone();
     let mut at = 0;
     spans.retain(|span| {

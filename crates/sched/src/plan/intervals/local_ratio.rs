@@ -14,7 +14,7 @@
 //! in the same block: at least optimum/k for unit widths, budget 1 and CEIs that need all their intervals,
 //! /(k+1) in all other cases; that is within the 2k, 2k+1, 2k+2 and 2k+3 that the papers quote for split intervals of any
 //! length. (Every pushed δ is paid back by the alternative itself or by those that keep it out, and takes at
-//! most that many times δ from any schedule.) Where CEIs share probes, no such promise can be made by anyone: the
+//! most that many times δ from any schedule.) Where CEIs share probes, no such guarantee is possible: the
 //! choice of one source per chronon, worth something only in combinations, contains every constraint
 //! satisfaction problem. They are treated as not being in each other's way.
 
@@ -31,12 +31,12 @@ type Alternative = Vec<Pair>;
 pub fn local_ratio(instance: Instance<'_>) -> Result<Schedule, TooLarge> {
     let grid = Grid::new(instance)?;
     let mut prices = Prices::new(&grid);
-    let mut order: Vec<usize> = (0..grid.wants.len()).collect();
-    order.sort_by_key(|&want| grid.spans_of(want).iter().map(|span| span.last).max());
+    let mut order: Vec<usize> = (0..grid.ceis.len()).collect();
+    order.sort_by_key(|&cei| grid.spans_of(cei).iter().map(|span| span.last).max());
     let mut stack = Vec::new();
-    for want in order {
-        if let Some((price, alternative)) = prices.cheapest(want) {
-            let left = grid.wants[want].weight - price;
+    for cei in order {
+        if let Some((price, alternative)) = prices.cheapest(cei) {
+            let left = grid.ceis[cei].weight - price;
             if left > 0.0 {
                 prices.charge(&alternative, left);
                 stack.push(alternative);
@@ -48,16 +48,16 @@ pub fn local_ratio(instance: Instance<'_>) -> Result<Schedule, TooLarge> {
 
 /// Takes from the top of the stack whatever fits.
 fn unwind(grid: &Grid, stack: Vec<Alternative>) -> Vec<Pair> {
-    let mut purse = grid.purse();
+    let mut block_budget = grid.block_budget();
     let mut taken: Vec<Pair> = Vec::new();
     let pairs = Pairs::new(grid);
     let mut is_taken = vec![false; pairs.len()];
     for alternative in stack.into_iter().rev() {
         let new: Vec<Pair> = alternative.into_iter().filter(|&pair| !is_taken[pairs.of(pair)]).collect();
-        let afforded = purse.afford(&new, |source| grid.cost(source));
+        let afforded = block_budget.afford(&new, |source| grid.cost(source));
         if afforded.len() < new.len() {
             for pair in afforded {
-                purse.refund(pair.block, grid.cost(pair.source));
+                block_budget.refund(pair.block, grid.cost(pair.source));
             }
             continue;
         }
@@ -74,11 +74,11 @@ struct Prices<'a> {
     grid: &'a Grid,
     pairs: Pairs,
     of_block: Vec<f64>,
-    /// The part of a block's price that comes from one source: no loss to those who want it too.
+    /// The part of a block's price that comes from one source: no loss to CEIs that need it too.
     of_pair: Vec<f64>,
 }
 
-/// Partial alternatives looked at when the cheapest blocks of a CEI clash with each other.
+/// Partial alternatives tried when the cheapest blocks of a CEI clash with each other.
 const MOST_LOOKED_AT: u32 = 20_000;
 
 impl<'a> Prices<'a> {
@@ -99,9 +99,9 @@ impl<'a> Prices<'a> {
         }
     }
 
-    /// The alternative of a want that loses least.
-    fn cheapest(&self, want: usize) -> Option<(f64, Alternative)> {
-        let (spans, need) = (self.grid.spans_of(want), self.grid.wants[want].need as usize);
+    /// The alternative of a CEI that loses least.
+    fn cheapest(&self, cei: usize) -> Option<(f64, Alternative)> {
+        let (spans, need) = (self.grid.spans_of(cei), self.grid.ceis[cei].need as usize);
         // One of as many blocks as there are spans is free of clashes with the others.
         let mut choices: Vec<Vec<(f64, Pair)>> = Vec::with_capacity(spans.len());
         for span in spans {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::grid::{Grid, Pair, Span};
+use super::grid::{BlockSpan, Grid, Pair};
 
 /// Every pair that some span covers, ordered by source and then by block.
 #[derive(Debug, Clone)]
@@ -70,7 +70,7 @@ impl Pairs {
     }
 
     /// The pairs under a span.
-    pub(super) fn under(&self, span: &Span) -> Range<usize> {
+    pub(super) fn under(&self, span: &BlockSpan) -> Range<usize> {
         let from = self.of(Pair { block: span.first, source: span.source });
         from..from + span.len()
     }

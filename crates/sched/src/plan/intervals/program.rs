@@ -1,7 +1,7 @@
 //! The integer program of a grid: its optimum is the best schedule, its linear relaxation a bound on all.
 //!
-//! One column per covered pair (probed or not), one per want (captured or not), and auxiliary ones where
-//! several wants share a span or a want needs only some of its spans. Every row says that a sum is at most a
+//! One column per covered pair (probed or not), one per CEI (captured or not), and auxiliary ones where
+//! several CEIs share a span or a CEI needs only some of its spans. Every row says that a sum is at most a
 //! number, and every column lies between 0 and a finite bound, so that any prices of the rows give a valid
 //! bound. Only the pairs have to be whole: given those, whatever captures most is whole by itself.
 
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::capacity::Capacity;
-use super::grid::{Grid, Pair, Span};
+use super::grid::{BlockSpan, Grid, Pair};
 use super::pairs::Pairs;
 
 /// One row: coefficients of columns, and what their sum may not exceed.
@@ -33,7 +33,7 @@ pub struct Program {
     row_starts: Vec<usize>,
     limits: Vec<f64>,
     pairs: Vec<Pair>,
-    pub(super) wants: Range<usize>,
+    pub(super) ceis: Range<usize>,
     /// Rows that say what pairs may cost.
     budget_rows: Range<usize>,
     /// For each chronon whose fractions can be saved, the row of what is spent and the row of what is saved.
@@ -52,38 +52,38 @@ impl Program {
             row_starts: vec![0],
             limits: Vec::new(),
             pairs: pairs.iter().collect(),
-            wants: 0..0,
+            ceis: 0..0,
             budget_rows: 0..0,
             savings: Vec::new(),
         };
         for pair in pairs.iter() {
             program.column(0.0, if grid.allows(pair.source, pair.block) { 1.0 } else { 0.0 });
         }
-        program.wants = pairs.len()..pairs.len() + grid.wants.len();
-        for want in &grid.wants {
-            program.column(want.weight, 1.0);
+        program.ceis = pairs.len()..pairs.len() + grid.ceis.len();
+        for cei in &grid.ceis {
+            program.column(cei.weight, 1.0);
         }
         program.link_wants(grid, &pairs);
         program.limit_spending(grid, &pairs);
         program
     }
 
-    /// A want is captured only if its spans are.
+    /// A CEI is captured only if its spans are.
     fn link_wants(&mut self, grid: &Grid, pairs: &Pairs) {
-        let mut users: BTreeMap<Span, (u32, Option<u32>)> = BTreeMap::new();
+        let mut users: BTreeMap<BlockSpan, (u32, Option<u32>)> = BTreeMap::new();
         for span in &grid.spans {
             users.entry(*span).or_default().0 += 1;
         }
-        for (i, want) in grid.wants.iter().enumerate() {
-            let captured = u32::try_from(self.wants.start + i).unwrap_or(u32::MAX);
+        for (i, cei) in grid.ceis.iter().enumerate() {
+            let captured = u32::try_from(self.ceis.start + i).unwrap_or(u32::MAX);
             let spans = grid.spans_of(i);
-            if want.need as usize == spans.len() {
+            if cei.need as usize == spans.len() {
                 for span in spans {
                     self.link(captured, span, &mut users, pairs);
                 }
                 continue;
             }
-            // Which spans count for the want. None counts for more than the whole want does: without that
+            // Which spans count for the CEI. None counts for more than the whole CEI does: without that
             // row, the relaxation would be weaker.
             let counted: Vec<u32> = spans.iter().map(|_| self.column(0.0, 1.0)).collect();
             for (&counts, span) in counted.iter().zip(spans) {
@@ -92,7 +92,7 @@ impl Program {
             }
             let (mut columns, mut coefficients) = (counted.clone(), vec![-1.0; counted.len()]);
             columns.push(captured);
-            coefficients.push(f64::from(want.need));
+            coefficients.push(f64::from(cei.need));
             self.row(&columns, &coefficients, 0.0);
         }
     }
@@ -101,8 +101,8 @@ impl Program {
     fn link(
         &mut self,
         column: u32,
-        span: &Span,
-        users: &mut BTreeMap<Span, (u32, Option<u32>)>,
+        span: &BlockSpan,
+        users: &mut BTreeMap<BlockSpan, (u32, Option<u32>)>,
         pairs: &Pairs,
     ) {
         let Some((n_users, shared)) = users.get_mut(span) else { return };
@@ -241,7 +241,7 @@ impl Program {
 
     /// Whether a column has to be whole. Wants are by themselves, once the pairs are; saying so helps a solver.
     pub fn is_whole(&self, column: usize) -> bool {
-        column < self.wants.end
+        column < self.ceis.end
     }
 
     /// Number of rows.

@@ -1,11 +1,11 @@
-//! What can be decided before any search: blocks that can afford everything anybody wants of them.
+//! What can be decided before any search: blocks whose budget covers every source that is needed there.
 //!
-//! A block whose budget covers every source wanted there probes them all: that takes nothing from anyone.
-//! What those probes capture is done with, so that other blocks are wanted less, and may follow. Only for
+//! Such a block probes them all: that takes nothing from any other.
+//! What those probes capture is done with, so that less is needed of other blocks, and they may follow. Only for
 //! budgets that cannot be saved; there, an idle chronon is worth something to a later one.
 
 use super::capacity::Capacity;
-use super::grid::{Grid, Pair, Span};
+use super::grid::{BlockSpan, Grid, Pair};
 use super::pairs::Pairs;
 
 /// What is decided and what is left.
@@ -15,19 +15,19 @@ pub(super) struct Reduced {
     /// Weight they complete.
     pub(super) secured: f64,
     /// Weight, need and spans of the rest.
-    pub(super) wants: Vec<(f64, u32, Vec<Span>)>,
+    pub(super) ceis: Vec<(f64, u32, Vec<BlockSpan>)>,
 }
 
 struct Reduction<'a> {
     grid: &'a Grid,
     pairs: Pairs,
-    want_of: Vec<u32>,
+    cei_of: Vec<u32>,
     is_open: Vec<bool>,
     /// Open spans over each pair.
     users: Vec<u32>,
     /// Cost of everything wanted in each block.
     demand: Vec<f64>,
-    /// What each want still needs.
+    /// What each CEI still needs.
     needs: Vec<u32>,
     /// Spans of each source, by first block, and the longest of them.
     by_source: Vec<Vec<u32>>,
@@ -39,17 +39,16 @@ struct Reduction<'a> {
 /// Decides what can be decided.
 pub(super) fn reduce(grid: &Grid) -> Reduced {
     let rest = |open: &dyn Fn(usize) -> bool, need: &dyn Fn(usize) -> u32| {
-        let wants = grid.wants.iter().enumerate().filter(|(want, _)| need(*want) > 0);
-        wants
-            .map(|(i, want)| {
-                let spans = want.spans.clone().filter(|&span| open(span)).map(|span| grid.spans[span]);
-                (want.weight, need(i), spans.collect())
-            })
-            .collect()
+        let ceis = grid.ceis.iter().enumerate().filter(|(cei, _)| need(*cei) > 0);
+        ceis.map(|(i, cei)| {
+            let spans = cei.spans.clone().filter(|&span| open(span)).map(|span| grid.spans[span]);
+            (cei.weight, need(i), spans.collect())
+        })
+        .collect()
     };
     let Capacity::Whole(capacity) = &grid.capacity else {
-        let wants = rest(&|_| true, &|want| grid.wants[want].need);
-        return Reduced { given: Vec::new(), secured: 0.0, wants };
+        let ceis = rest(&|_| true, &|cei| grid.ceis[cei].need);
+        return Reduced { given: Vec::new(), secured: 0.0, ceis };
     };
     let mut reduction = Reduction::new(grid);
     let mut given = Vec::new();
@@ -59,10 +58,10 @@ pub(super) fn reduce(grid: &Grid) -> Reduced {
             reduction.grant_everything(block, &mut given);
         }
     }
-    let done = grid.wants.iter().zip(&reduction.needs).filter(|(_, need)| **need == 0);
+    let done = grid.ceis.iter().zip(&reduction.needs).filter(|(_, need)| **need == 0);
     Reduced {
-        secured: done.map(|(want, _)| want.weight).fold(0.0, |sum, weight| sum + weight),
-        wants: rest(&|span| reduction.is_open[span], &|want| reduction.needs[want]),
+        secured: done.map(|(cei, _)| cei.weight).fold(0.0, |sum, weight| sum + weight),
+        ceis: rest(&|span| reduction.is_open[span], &|cei| reduction.needs[cei]),
         given,
     }
 }
@@ -70,13 +69,13 @@ pub(super) fn reduce(grid: &Grid) -> Reduced {
 impl<'a> Reduction<'a> {
     fn new(grid: &'a Grid) -> Self {
         let pairs = Pairs::new(grid);
-        let mut want_of = vec![0; grid.spans.len()];
+        let mut cei_of = vec![0; grid.spans.len()];
         let mut by_source = vec![Vec::new(); grid.n_sources];
         let mut longest = vec![0; grid.n_sources];
-        for (i, want) in grid.wants.iter().enumerate() {
-            for span in want.spans.clone() {
-                want_of[span] = u32::try_from(i).unwrap_or(u32::MAX);
-                let Span { source, first, last } = grid.spans[span];
+        for (i, cei) in grid.ceis.iter().enumerate() {
+            for span in cei.spans.clone() {
+                cei_of[span] = u32::try_from(i).unwrap_or(u32::MAX);
+                let BlockSpan { source, first, last } = grid.spans[span];
                 by_source[source as usize].push(u32::try_from(span).unwrap_or(u32::MAX));
                 longest[source as usize] = longest[source as usize].max(last - first);
             }
@@ -97,12 +96,12 @@ impl<'a> Reduction<'a> {
         Self {
             grid,
             pairs,
-            want_of,
+            cei_of,
             is_open: vec![true; grid.spans.len()],
             users,
             queue: (0..u32::try_from(demand.len()).unwrap_or(u32::MAX)).rev().collect(),
             demand,
-            needs: grid.wants.iter().map(|want| want.need).collect(),
+            needs: grid.ceis.iter().map(|cei| cei.need).collect(),
             by_source,
             longest,
         }
@@ -136,10 +135,10 @@ impl<'a> Reduction<'a> {
             return;
         }
         self.close(span as usize);
-        let want = self.want_of[span as usize] as usize;
-        self.needs[want] -= 1;
-        if self.needs[want] == 0 {
-            for other in self.grid.wants[want].spans.clone() {
+        let cei = self.cei_of[span as usize] as usize;
+        self.needs[cei] -= 1;
+        if self.needs[cei] == 0 {
+            for other in self.grid.ceis[cei].spans.clone() {
                 self.close(other);
             }
         }
@@ -149,7 +148,7 @@ impl<'a> Reduction<'a> {
         if !std::mem::replace(&mut self.is_open[span], false) {
             return;
         }
-        let Span { source, .. } = self.grid.spans[span];
+        let BlockSpan { source, .. } = self.grid.spans[span];
         for at in self.pairs.under(&self.grid.spans[span]) {
             self.users[at] -= 1;
             let block = self.pairs.get(at).block;

@@ -35,13 +35,13 @@ pub struct Relaxation {
     pub bound: f64,
     /// The relaxation's value is at least this.
     pub at_least: f64,
-    /// How much of each want the fractional plan captures.
+    /// How much of each CEI the fractional plan captures.
     pub(super) captured: Vec<f64>,
-    /// What each want is worth beyond what its spans cost at the best prices found.
+    /// What each CEI is worth beyond what its spans cost at the best prices found.
     pub(super) margins: Vec<f64>,
 }
 
-/// Iterations between two looks at how far it has come.
+/// Iterations between two checks of how far it has come.
 const BETWEEN_CHECKS: u32 = 50;
 
 /// Bounds what any schedule on the grid can capture. `proceed` is asked now and then; once it says no, the
@@ -52,11 +52,11 @@ pub fn relax(grid: &Grid, tolerance: Tolerance, mut proceed: impl FnMut() -> boo
     let mut relaxation = Relaxation {
         bound: grid.undecided(),
         at_least: 0.0,
-        captured: vec![0.0; grid.wants.len()],
-        margins: grid.wants.iter().map(|want| want.weight).collect(),
+        captured: vec![0.0; grid.ceis.len()],
+        margins: grid.ceis.iter().map(|cei| cei.weight).collect(),
     };
     let mut solver = Pdhg::new(&program);
-    let mut done = grid.wants.is_empty();
+    let mut done = grid.ceis.is_empty();
     while !done && solver.iterations() < tolerance.iterations {
         solver.advance(BETWEEN_CHECKS);
         for candidate in solver.candidates() {
@@ -75,13 +75,12 @@ impl Relaxation {
     fn take(&mut self, grid: &Grid, program: &Program, pairs: &Pairs, iterate: &Iterate) {
         if iterate.bound < self.bound {
             self.bound = iterate.bound;
-            self.margins.copy_from_slice(&iterate.margins[program.wants.clone()]);
+            self.margins.copy_from_slice(&iterate.margins[program.ceis.clone()]);
         }
         let mut probed = iterate.x[..pairs.len()].to_vec();
         keep_to_budget(grid, pairs, &mut probed);
-        let captured: Vec<f64> =
-            (0..grid.wants.len()).map(|want| share(grid, pairs, want, &probed)).collect();
-        let value = captured.iter().zip(&grid.wants).map(|(share, want)| share * want.weight).sum::<f64>();
+        let captured: Vec<f64> = (0..grid.ceis.len()).map(|cei| share(grid, pairs, cei, &probed)).collect();
+        let value = captured.iter().zip(&grid.ceis).map(|(share, cei)| share * cei.weight).sum::<f64>();
         if value > self.at_least {
             self.at_least = value;
             self.captured = captured;
@@ -118,11 +117,11 @@ fn keep_to_budget(grid: &Grid, pairs: &Pairs, probed: &mut [f64]) {
     }
 }
 
-/// The largest share of a want that its spans allow: the y with Σ min(y, probed under a span) ≥ need · y.
-fn share(grid: &Grid, pairs: &Pairs, want: usize, probed: &[f64]) -> f64 {
-    let need = grid.wants[want].need as usize;
+/// The largest share of a CEI that its spans allow: the y with Σ min(y, probed under a span) ≥ need · y.
+fn share(grid: &Grid, pairs: &Pairs, cei: usize, probed: &[f64]) -> f64 {
+    let need = grid.ceis[cei].need as usize;
     let under = |span| probed[pairs.under(span)].iter().sum::<f64>().min(1.0);
-    let mut amounts: Vec<f64> = grid.spans_of(want).iter().map(under).collect();
+    let mut amounts: Vec<f64> = grid.spans_of(cei).iter().map(under).collect();
     amounts.sort_unstable_by(f64::total_cmp);
     let total = |n: usize| amounts[..n].iter().sum::<f64>();
     let n = amounts.len();

@@ -89,7 +89,7 @@ impl<'a> Cycle<'a> {
         best
     }
 
-    /// Looks for a better round that starts between those of `left` and `right`.
+    /// Searches for a better round that starts between those of `left` and `right`.
     fn halve(&self, left: &Round, right: &Round, best: &mut Round) {
         let start = left.polls[0].midpoint(right.polls[0]);
         if start == left.polls[0] {

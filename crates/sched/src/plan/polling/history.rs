@@ -50,7 +50,7 @@ impl History {
         &self.slots
     }
 
-    /// The slots over which the source was watched.
+    /// The slots over which the source was observed.
     pub fn span(&self) -> Range<i64> {
         self.span.clone()
     }

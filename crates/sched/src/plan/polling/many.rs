@@ -1,14 +1,14 @@
 //! Sharing a number of polls among many sources, so that all together lose least.
 //!
 //! Each source's curve, how much it gains by 1, 2, … polls, is computed once. Where curves bend downwards, the
-//! next poll goes to whoever gains most by it, and that is the optimum. Where one does not (two polls may be
+//! next poll goes to the source that gains most by it, and that is the optimum. Where one does not (two polls may be
 //! worth more than twice one), its concave envelope is followed: the source gets all polls of such a stretch or
 //! none, in the order of the mean gain per poll. Polls that are too few for the next stretch go, one choice at a time,
-//! to whoever gains most per poll with what is left. So the result is the optimum but for the gain of at most one
+//! to the source that gains most per poll with what is left. So the result is the optimum but for the gain of at most one
 //! stretch, and exactly it when all curves are concave.
 
 use super::cycle::Cycle;
-use super::{History, Losses, Objective, Plan, exact, never};
+use super::{History, Losses, Objective, PollingPlan, exact, never};
 use crate::plan::Error;
 
 /// One plan per history, at most `total` polls per period together.
@@ -17,7 +17,7 @@ pub fn plan_many(
     slots: u32,
     total: u32,
     objective: Objective,
-) -> Result<Vec<Plan>, Error> {
+) -> Result<Vec<PollingPlan>, Error> {
     let slots = slots.max(1);
     let curve = |history| gains(history, slots, total as usize, objective);
     let curves: Vec<Vec<f64>> = histories.iter().map(curve).collect::<Result<_, _>>()?;

@@ -18,11 +18,11 @@
 //!
 //! Not the optimum: it takes the updates of a period as independent of each other.
 
-use super::{History, Plan, phase, uniform};
+use super::{History, PollingPlan, phase, uniform};
 
-/// This update of a period and all after it are taken together, as a crowd without order: a Poisson process.
+/// This update of a period and all after it are taken together, without order: as a Poisson process.
 const MOST_UPDATES: usize = 8;
-const CROWD: usize = MOST_UPDATES - 1;
+const UNORDERED: usize = MOST_UPDATES - 1;
 
 /// The share of an update's mass, at either end, that does not count for where it can fall.
 const TAIL: f64 = 0.01;
@@ -41,7 +41,7 @@ const MOST_BUSY: usize = 64;
 type Masses = [f64; MOST_UPDATES];
 
 /// The near-optimal plan of at most `polls` polls per period of `slots` slots.
-pub fn modelled(history: &History, slots: u32, polls: u32) -> Plan {
+pub fn modelled(history: &History, slots: u32, polls: u32) -> PollingPlan {
     let slots = slots.max(1);
     if history.is_empty() || polls == 0 {
         return uniform(slots, polls);
@@ -54,13 +54,13 @@ pub fn modelled(history: &History, slots: u32, polls: u32) -> Plan {
     share_extra(extra, &mut intervals);
     let placed = intervals.iter().flat_map(|interval| interval.place(&densities));
     let turned_back = |slot: usize| ((slot as u64 + u64::from(origin)) % u64::from(slots)) as u32;
-    let plan = Plan::new(slots, placed.map(turned_back).collect());
+    let plan = PollingPlan::new(slots, placed.map(turned_back).collect());
     let even = uniform(slots, polls);
     if missed(history, &even) < missed(history, &plan) { even } else { plan }
 }
 
 /// How much of a history a plan would have missed: updates that another one followed before the next poll.
-fn missed(history: &History, plan: &Plan) -> f64 {
+fn missed(history: &History, plan: &PollingPlan) -> f64 {
     let pairs = history.slots().array_windows();
     let lost = pairs.filter(|[update, next]| plan.next_poll(*update) == plan.next_poll(*next));
     lost.map(|[update, _]| history.weight(*update)).sum()
@@ -105,7 +105,7 @@ fn densities(history: &History, slots: u32, origin: u32) -> Vec<Masses> {
 }
 
 /// A stretch of slots.
-struct Interval {
+struct SlotRange {
     first: usize,
     end: usize,
     masses: Masses,
@@ -115,11 +115,11 @@ struct Interval {
     polls: usize,
 }
 
-impl Interval {
-    /// How many updates are expected to be missed if nobody looks before the end.
+impl SlotRange {
+    /// How many updates are expected to be missed if there is no poll before the end.
     fn misses(masses: &Masses) -> f64 {
-        let none: f64 = masses[..CROWD].iter().map(|mass| 1.0 - mass.min(1.0)).product();
-        let none = none * (-masses[CROWD]).exp();
+        let none: f64 = masses[..UNORDERED].iter().map(|mass| 1.0 - mass.min(1.0)).product();
+        let none = none * (-masses[UNORDERED]).exp();
         masses.iter().sum::<f64>() - (1.0 - none)
     }
 
@@ -157,15 +157,15 @@ impl Interval {
     }
 }
 
-/// Expected pairs of two different updates, given their masses. In the crowd there are pairs too.
+/// Expected pairs of two different updates, given their masses. Where many fall together there are pairs too.
 fn pairs(masses: &Masses) -> f64 {
     let sum: f64 = masses.iter().sum();
-    let squares: f64 = masses[..CROWD].iter().map(|mass| mass * mass).sum();
+    let squares: f64 = masses[..UNORDERED].iter().map(|mass| mass * mass).sum();
     (sum * sum - squares) / 2.0
 }
 
 /// The intervals in which something is expected, in order, with one poll each.
-fn intervals(densities: &[Masses]) -> Vec<Interval> {
+fn intervals(densities: &[Masses]) -> Vec<SlotRange> {
     let slots = densities.len();
     let mut opens = vec![0i32; slots + 1];
     let mut cuts = vec![false; slots + 1];
@@ -196,14 +196,14 @@ fn intervals(densities: &[Masses]) -> Vec<Interval> {
     intervals
 }
 
-fn interval(densities: &[Masses], first: usize, end: usize) -> Interval {
+fn interval(densities: &[Masses], first: usize, end: usize) -> SlotRange {
     let mut masses = [0.0; MOST_UPDATES];
     let mut inseparable = 0.0;
     for slot in &densities[first..end] {
         masses.iter_mut().zip(slot).for_each(|(sum, mass)| *sum += mass);
         inseparable += pairs(slot);
     }
-    Interval { first, end, masses, pairs: (pairs(&masses) - inseparable).max(0.0), polls: 1 }
+    SlotRange { first, end, masses, pairs: (pairs(&masses) - inseparable).max(0.0), polls: 1 }
 }
 
 /// From where to where the `nth` update falls, but for its tails.
@@ -238,11 +238,11 @@ fn busy(densities: &[Masses]) -> Vec<usize> {
 }
 
 /// Merges neighbours where that adds fewest misses. There are never more than a fixed number of intervals.
-fn merge_down_to(polls: usize, intervals: &mut Vec<Interval>) {
+fn merge_down_to(polls: usize, intervals: &mut Vec<SlotRange>) {
     while intervals.len() > polls {
-        let added = |pair: &[Interval]| {
-            let apart = Interval::misses(&pair[0].masses) + Interval::misses(&pair[1].masses);
-            Interval::misses(&pair[0].merged(&pair[1])) - apart
+        let added = |pair: &[SlotRange]| {
+            let apart = SlotRange::misses(&pair[0].masses) + SlotRange::misses(&pair[1].masses);
+            SlotRange::misses(&pair[0].merged(&pair[1])) - apart
         };
         let costs = intervals.windows(2).map(added).enumerate();
         let Some((left, _)) = costs.min_by(|a, b| a.1.total_cmp(&b.1)) else { return };
@@ -254,7 +254,7 @@ fn merge_down_to(polls: usize, intervals: &mut Vec<Interval>) {
 }
 
 /// Gives the polls that are left, each to where it saves most.
-fn share_extra(extra: usize, intervals: &mut [Interval]) {
+fn share_extra(extra: usize, intervals: &mut [SlotRange]) {
     for _ in 0..extra {
         let best = intervals.iter_mut().filter(|interval| interval.polls < interval.end - interval.first);
         let Some(best) = best.max_by(|a, b| a.marginal().total_cmp(&b.marginal())) else { return };

@@ -9,7 +9,7 @@
 
 use std::num::NonZeroU32;
 
-use super::{History, Objective, Plan, exact, phase};
+use super::{History, Objective, PollingPlan, exact, phase};
 use crate::plan::Error;
 
 const MOST_BINS: u32 = 24;
@@ -57,7 +57,7 @@ pub fn replan(
     polls: u32,
     objective: Objective,
     half_life: NonZeroU32,
-) -> Result<(Plan, Option<Break>), Error> {
+) -> Result<(PollingPlan, Option<Break>), Error> {
     let found = find_break(history, slots);
     let since = found.map_or(history.span().start, |found| found.since);
     let current = history.part(since..history.span().end).decayed(half_life);

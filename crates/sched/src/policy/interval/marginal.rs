@@ -25,19 +25,18 @@
 //! length of windows and the square of the number of intervals of a CEI. Memory follows the live CEIs.
 
 mod admission;
-mod books;
-mod calendar;
+mod backlog;
 mod coverage;
 mod driven;
 mod events;
 mod jobs;
 mod learn;
-mod number;
+mod ordered_f64;
+mod planned_budget;
 mod run;
 mod run_order;
+mod runnable;
 mod slots;
-mod spares;
-mod supply;
 #[cfg(test)]
 mod tests;
 mod timetable;
@@ -49,20 +48,21 @@ use std::collections::BinaryHeap;
 use dunlin_core::{Allowance, Budget, Cei, Chronon, Costs, Observation, Outcome, SourceIdx};
 
 use super::super::{Arrival, Policy};
-use books::Books;
-use learn::{Company, Price, Risk};
-use number::ROUNDING;
+use super::cei_ledger::CeiLedger;
+use learn::{BudgetPrice, JoinStatistics, Risk};
+use ordered_f64::ROUNDING;
 use timetable::Timetable;
 
-pub(crate) use books::Reference;
+pub(crate) use super::cei_ledger::Reference;
+pub(crate) use backlog::{Backlog, BacklogEntry};
 pub(crate) use jobs::Jobs;
+pub(crate) use ordered_f64::OrderedF64;
 pub(crate) use run::Pick;
-pub(crate) use slots::{HeapSlots, Slots, Summary};
-pub(crate) use spares::{Spare, Spares};
+pub(crate) use slots::{HeapSlots, SlotSummary, Slots};
 
 /// The marginal policy.
 #[derive(Debug, Clone)]
-pub struct Marginal(Planner<HeapSlots, BinaryHeap<Spare>>);
+pub struct Marginal(Planner<HeapSlots, BinaryHeap<BacklogEntry>>);
 
 impl Marginal {
     /// A policy that plans with this budget and these costs.
@@ -85,7 +85,7 @@ impl Policy for Marginal {
     }
 }
 
-/// The policy over stores of its own choice, of which there is a fast and a plain one.
+/// The policy, generic over its stores: there is a fast and a plain version of each.
 #[derive(Debug, Clone)]
 pub(crate) struct Planner<S, L> {
     now: u32,
@@ -93,35 +93,37 @@ pub(crate) struct Planner<S, L> {
     has_uniform_costs: bool,
     /// No chronon can spend more; a probe that costs more is not to be had.
     most_at_once: f64,
-    books: Books,
+    ledger: CeiLedger,
     timetable: Timetable<S>,
-    price: Price,
-    company: Company,
+    price: BudgetPrice,
+    joins: JoinStatistics,
     risk: Risk,
     /// Intervals that have begun and are left out of the plan.
-    spares: L,
-    most_spares: usize,
+    backlog: L,
+    max_backlog: usize,
+    /// How many runnable jobs are compared in a chronon, apart from those for each probe.
+    most_candidates: usize,
     /// Jobs that may have become worthless.
     doubtful: Vec<u32>,
     /// Intervals that end with the present chronon.
     ending: Vec<Reference>,
-    /// Sources chosen in the present chronon, until what came of it has been settled.
+    /// Sources chosen in the present chronon, until their outcomes have been processed.
     chosen: Vec<SourceIdx>,
     is_settled: bool,
     /// What was learned in the present chronon about waiting: the risk of it, and whether that was learned yet.
     risk_of_waiting: f64,
     has_learned: bool,
-    /// What a unit of budget is worth to others who share it.
+    /// What a unit of budget is worth to others that share it.
     floor: f64,
     /// What a probe of each source is worth to others, by source.
     side_worth: Vec<SideWorth>,
     /// What became of needs, until it is asked for.
-    settled: Vec<Settled>,
+    events: Vec<PlannerEvent>,
     /// The first weight above 0, in which all are measured. A billionth of it counts as nothing.
     unit: Option<f64>,
 }
 
-/// Fewer left-over spares than this are not worth clearing out.
+/// Fewer backlog entries than this are not worth clearing out.
 const FEW: usize = 1_024;
 
 /// Heavier needs than this, in units of the first one's weight, would only overflow sums.
@@ -137,7 +139,7 @@ pub(crate) struct SideWorth {
 
 /// What became of a need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Settled {
+pub(crate) enum PlannerEvent {
     /// One of its intervals is captured: that in this position.
     Interval { cei: u64, line: u32 },
     /// As many as it needs are captured.
@@ -146,20 +148,21 @@ pub(crate) enum Settled {
     Lost { cei: u64 },
 }
 
-impl<S: Slots, L: Spares> Planner<S, L> {
+impl<S: Slots, L: Backlog> Planner<S, L> {
     pub(crate) fn new(budget: &Budget, costs: Costs) -> Self {
         Self {
             now: 0,
             has_uniform_costs: costs.is_uniform(),
             most_at_once: budget.most_in_one_chronon(u32::MAX).max(1.0),
             costs,
-            books: Books::default(),
+            ledger: CeiLedger::default(),
             timetable: Timetable::new(budget),
-            price: Price::default(),
-            company: Company::default(),
+            price: BudgetPrice::default(),
+            joins: JoinStatistics::default(),
             risk: Risk::default(),
-            spares: L::default(),
-            most_spares: FEW,
+            backlog: L::default(),
+            max_backlog: FEW,
+            most_candidates: run::MOST_CANDIDATES,
             doubtful: Vec::new(),
             ending: Vec::new(),
             chosen: Vec::new(),
@@ -168,7 +171,7 @@ impl<S: Slots, L: Spares> Planner<S, L> {
             has_learned: false,
             floor: 0.0,
             side_worth: Vec::new(),
-            settled: Vec::new(),
+            events: Vec::new(),
             unit: None,
         }
     }
@@ -180,21 +183,23 @@ impl<S: Slots, L: Spares> Planner<S, L> {
         }
         let weight = self.unit.map_or(0.0, |unit| (cei.weight / unit).min(HEAVIEST));
         self.price.note_need(weight, cei.need);
-        self.books.admit(now, id, cei, weight)
+        let record = self.ledger.admit(now, id, cei, weight, (0..).zip(cei.intervals.iter().copied()))?;
+        self.ledger.enqueue(record);
+        Some(record)
     }
 
-    /// Plans the CEIs whose situation changed, then as many of the best spares as there are probes.
+    /// Plans the CEIs whose situation changed, then as many of the best of the backlog as there are probes.
     fn plan(&mut self, n_probes: f64) {
-        let agenda = self.books.take_agenda();
-        for &cei in &agenda {
-            if self.books.ceis[cei as usize].release == self.now {
-                self.books.ceis[cei as usize].outlay = self.outlay(cei);
+        let unplanned = self.ledger.take_unplanned();
+        for &cei in &unplanned {
+            if self.ledger.ceis[cei as usize].release == self.now {
+                self.ledger.ceis[cei as usize].outlay = self.outlay(cei);
             }
         }
-        for cei in agenda {
-            self.books.unqueue(cei);
-            for ei in self.books.members(cei) {
-                if self.books.is_left_out(ei) {
+        for cei in unplanned {
+            self.ledger.mark_planned(cei);
+            for ei in self.ledger.members(cei) {
+                if self.ledger.is_left_out(ei) {
                     self.consider(ei);
                 }
             }
@@ -202,29 +207,29 @@ impl<S: Slots, L: Spares> Planner<S, L> {
         }
         let mut again = Vec::new();
         while (again.len() as f64) < n_probes {
-            let Some((_, Reverse(reference))) = self.spares.pop() else { break };
-            if self.books.is_still_left_out(reference) {
+            let Some((_, Reverse(reference))) = self.backlog.pop() else { break };
+            if self.ledger.is_still_left_out(reference) {
                 again.push(reference.record);
             }
         }
         for ei in again {
-            if self.books.is_left_out(ei) {
+            if self.ledger.is_left_out(ei) {
                 self.consider(ei);
             }
         }
         self.tidy();
-        if self.spares.len() > self.most_spares {
-            let books = &self.books;
-            self.spares.retain(|&(_, Reverse(reference))| books.is_still_left_out(reference));
-            self.most_spares = 2 * self.spares.len() + FEW;
+        if self.backlog.len() > self.max_backlog {
+            let ledger = &self.ledger;
+            self.backlog.retain(|&(_, Reverse(reference))| ledger.is_still_left_out(reference));
+            self.max_backlog = 2 * self.backlog.len() + FEW;
         }
     }
 
     /// What the cheapest probes for a new CEI cost, counting shared ones in part.
     fn outlay(&self, cei: u32) -> f32 {
-        let left = self.books.ceis[cei as usize].left as usize;
-        let part = |ei: u32| self.costs.of(self.books.eis[ei as usize].source) / self.sharers(ei);
-        let open = self.books.members(cei).filter(|&ei| self.books.is_open(ei));
+        let left = self.ledger.ceis[cei as usize].left as usize;
+        let part = |ei: u32| self.costs.of(self.ledger.eis[ei as usize].source) / self.sharers(ei);
+        let open = self.ledger.members(cei).filter(|&ei| self.ledger.is_open(ei));
         let mut parts: Vec<f64> = open.map(part).collect();
         if parts.len() > left {
             parts.sort_unstable_by(f64::total_cmp);
@@ -233,7 +238,7 @@ impl<S: Slots, L: Spares> Planner<S, L> {
     }
 }
 
-impl<S: Slots, L: Spares> Policy for Planner<S, L> {
+impl<S: Slots, L: Backlog> Policy for Planner<S, L> {
     fn arrive(&mut self, now: Chronon, arrival: Arrival<'_>) {
         let Arrival::Cei(cei) = arrival else { return };
         self.settle();
@@ -242,7 +247,7 @@ impl<S: Slots, L: Spares> Policy for Planner<S, L> {
 
     fn choose(&mut self, now: Chronon, allowance: &mut Allowance, chosen: &mut Vec<SourceIdx>) {
         self.settle();
-        self.settled.clear();
+        self.events.clear();
         self.begin(now.get());
         self.plan((allowance.left() + ROUNDING).floor());
         self.run(allowance, chosen);

@@ -2,14 +2,14 @@
 //!
 //! All three values have the form a − s·T: S-EDF's falls by one per chronon for everybody (so the order
 //! never changes), MRSF's changes only on a capture, and M-EDF's falls by the number of open intervals of
-//! the CEI. Within a class of equal slope s the order by a is fixed, so there is one shelf per slope, with
+//! the CEI. Within a class of equal slope s the order by a is fixed, so there is one bucketed heap per slope, with
 //! one entry per live CEI, and a chronon costs as much as what happens in it.
 
-use dunlin_core::{Allowance, Chronon, Costs, Observation, Outcome, SourceIdx};
+use dunlin_core::{Allowance, Chronon, Costs, ExecutionInterval, Observation, Outcome, SourceIdx};
 
 use super::super::{Arrival, Policy};
-use super::ledger::{EiRecord, Ledger, Slot, State};
-use super::shelf::{Entry, Key, Shelf};
+use super::bucketed_heap::{BucketKey, BucketedHeap, IntervalEntry};
+use super::cei_ledger::{CeiLedger, EiRecord, EiState};
 
 /// Which value orders the intervals, smaller first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,8 +39,8 @@ struct Standing {
 }
 
 impl Standing {
-    fn at(self, now: Chronon) -> i128 {
-        i128::from(self.a) - i128::from(self.slope) * i128::from(now.get())
+    fn at(self, now: u32) -> i128 {
+        i128::from(self.a) - i128::from(self.slope) * i128::from(now)
     }
 }
 
@@ -49,15 +49,15 @@ impl Order {
     /// captured nor lost, with whether they are open.
     fn standing(
         self,
-        finish: Chronon,
+        finish: u32,
         (rank, captured): (u32, u32),
-        rest: impl Iterator<Item = (Chronon, Chronon, bool)>,
+        rest: impl Iterator<Item = (u32, u32, bool)>,
     ) -> Standing {
         match self {
-            Self::SEdf => Standing { a: u64::from(finish.get()) + 1, slope: 1 },
+            Self::SEdf => Standing { a: u64::from(finish) + 1, slope: 1 },
             Self::Mrsf => Standing { a: u64::from(rank.saturating_sub(captured)), slope: 0 },
             Self::MEdf => rest.fold(Standing { a: 0, slope: 0 }, |sum, (start, finish, open)| {
-                let own = if open { u64::from(finish.get()) + 1 } else { u64::from(finish.since(start)) + 1 };
+                let own = if open { u64::from(finish) + 1 } else { u64::from(finish - start) + 1 };
                 Standing { a: sum.a + own, slope: sum.slope + u32::from(open) }
             }),
         }
@@ -70,32 +70,31 @@ pub struct Ranked {
     order: Order,
     preemption: Preemption,
     costs: Costs,
-    ledger: Ledger,
+    now: u32,
+    ledger: CeiLedger,
     /// Started CEIs first when non-preemptive; otherwise everything is in the first.
     groups: [Group; 2],
     listings: Vec<Listing>,
     /// CEIs whose entry was taken out while choosing.
-    aside: Vec<Slot>,
-    touched: Vec<Slot>,
-    /// The chronon in which each source was last chosen.
-    chosen_at: Vec<Option<Chronon>>,
+    aside: Vec<u32>,
+    touched: Vec<u32>,
 }
 
-/// One shelf per slope.
-type Group = Vec<Shelf>;
+/// One bucketed heap per slope.
+type Group = Vec<BucketedHeap>;
 
-/// The entry of a CEI that counts; all others with its slot are left-overs.
+/// The entry of a CEI that counts; all others with its record are left-overs.
 #[derive(Debug, Clone, Copy, Default)]
 struct Listing {
     version: u32,
-    /// Whether its entry has been taken out while choosing, so that it must be entered anew.
+    /// Whether its entry has been taken out while choosing, so that it must be entered again.
     aside: bool,
-    /// Where its entry stands, while it does.
-    place: Option<Place>,
+    /// Where its entry is, while it has one.
+    place: Option<EntryPosition>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Place {
+struct EntryPosition {
     standing: Standing,
     position: u32,
     group: Precedence,
@@ -129,87 +128,86 @@ impl Ranked {
             order,
             preemption,
             costs,
-            ledger: Ledger::default(),
+            now: 0,
+            ledger: CeiLedger::default(),
             groups: [Group::new(), Group::new()],
             listings: Vec::new(),
             aside: Vec::new(),
             touched: Vec::new(),
-            chosen_at: Vec::new(),
         }
     }
 
     /// Enters the CEI under its first open interval; its former entry no longer counts.
-    fn list(&mut self, slot: Slot) {
-        if self.listings.len() <= slot.0 as usize {
-            self.listings.resize(slot.0 as usize + 1, Listing::default());
-        }
-        let place = self.place(slot, 0);
-        let listing = &mut self.listings[slot.0 as usize];
+    fn list(&mut self, cei: u32) {
+        let place = self.place(cei, 0);
+        let listing = &mut self.listings[cei as usize];
         let aside = std::mem::replace(&mut listing.aside, false);
         if aside || listing.place != place {
             listing.version = listing.version.wrapping_add(1);
-            self.enter(slot, place);
+            self.enter(cei, place);
         }
     }
 
     /// Where the CEI stands with its first open interval at or after `position`.
-    fn place(&self, slot: Slot, position: usize) -> Option<Place> {
-        if !self.ledger.is_live(slot) {
+    fn place(&self, cei: u32, position: usize) -> Option<EntryPosition> {
+        let (record, eis) = (&self.ledger.ceis[cei as usize], self.ledger.members_of(cei));
+        if !record.is_live {
             return None;
         }
-        let (cei, eis) = (self.ledger.cei(slot), self.ledger.eis(slot));
-        let position = position + eis[position..].iter().position(|ei| ei.state == State::Open)?;
-        let rest = eis.iter().filter_map(|EiRecord { start, finish, state, .. }| match state {
-            State::Waiting | State::Open => Some((*start, *finish, *state == State::Open)),
-            State::Captured | State::Lost => None,
-        });
-        let standing = self.order.standing(eis[position].finish, (cei.profile_rank, cei.captured), rest);
-        let last = self.preemption == Preemption::NonPreemptive && cei.captured == 0;
+        let has_begun = |ei: &EiRecord| ei.start <= self.now;
+        let is_open = |ei: &EiRecord| ei.state == EiState::Open;
+        let position = position + eis[position..].iter().position(|ei| is_open(ei) && has_begun(ei))?;
+        let rest = eis.iter().filter(|ei| is_open(ei)).map(|ei| (ei.start, ei.finish, has_begun(ei)));
+        let captured = (record.profile_rank, record.n_captured);
+        let standing = self.order.standing(eis[position].finish, captured, rest);
+        let last = self.preemption == Preemption::NonPreemptive && record.n_captured == 0;
         let group = if last { Precedence::Last } else { Precedence::First };
-        Some(Place { standing, position: position as u32, group })
+        Some(EntryPosition { standing, position: position as u32, group })
     }
 
-    fn enter(&mut self, slot: Slot, place: Option<Place>) {
-        let listing = &mut self.listings[slot.0 as usize];
+    fn enter(&mut self, record: u32, place: Option<EntryPosition>) {
+        let listing = &mut self.listings[record as usize];
         listing.place = place;
-        let Some(Place { standing: Standing { a, slope }, position, group }) = place else { return };
-        let EiRecord { finish, line, .. } = self.ledger.eis(slot)[position as usize];
-        let cei = self.ledger.cei(slot).idx.0;
+        let Some(EntryPosition { standing: Standing { a, slope }, position, group }) = place else { return };
+        let EiRecord { finish, line, .. } = self.ledger.members_of(record)[position as usize];
+        let cei = self.ledger.ceis[record as usize].id;
         let group = &mut self.groups[group as usize];
         if group.len() <= slope as usize {
-            group.resize_with(slope as usize + 1, Shelf::default);
+            group.resize_with(slope as usize + 1, BucketedHeap::default);
         }
         let version = listing.version;
-        group[slope as usize].push(Key { value: a, finish }, Entry { cei, line, slot, version, position });
+        group[slope as usize]
+            .push(BucketKey { value: a, finish }, IntervalEntry { cei, line, record, version, position });
     }
 
     fn list_touched(&mut self) {
         let mut touched = std::mem::take(&mut self.touched);
         touched.sort_unstable();
         touched.dedup();
-        touched.drain(..).for_each(|slot| self.list(slot));
+        touched.drain(..).for_each(|cei| self.list(cei));
         self.touched = touched;
         self.sweep();
     }
 
     /// Left-overs are cleared out once they outnumber what counts.
     fn sweep(&mut self) {
-        let entries: usize = self.groups.iter().flatten().map(Shelf::len).sum();
+        let entries: usize = self.groups.iter().flatten().map(BucketedHeap::len).sum();
         if entries > 2 * self.ledger.n_live() + 1_024 {
             let listings = &self.listings;
-            for shelf in self.groups.iter_mut().flatten() {
-                shelf.retain(|entry| counts(listings, entry));
+            for bucketed_heap in self.groups.iter_mut().flatten() {
+                bucketed_heap.retain(|entry| counts(listings, entry));
             }
         }
     }
 
     /// Takes out the entry that comes next in the walk.
-    fn next(&mut self, now: Chronon) -> Option<Entry> {
-        let listings = &self.listings;
+    fn next(&mut self) -> Option<IntervalEntry> {
+        let (listings, now) = (&self.listings, self.now);
         self.groups.iter_mut().find_map(|group| {
             let mut best = None;
-            for (slope, shelf) in (0u32..).zip(group.iter_mut()) {
-                let Some((Key { value, finish }, entry)) = shelf.peek(now, |entry| counts(listings, entry))
+            for (slope, bucketed_heap) in (0u32..).zip(group.iter_mut()) {
+                let Some((BucketKey { value, finish }, entry)) =
+                    bucketed_heap.peek(now, |entry| counts(listings, entry))
                 else {
                     continue;
                 };
@@ -224,51 +222,91 @@ impl Ranked {
         })
     }
 
-    fn is_chosen(&mut self, source: SourceIdx, now: Chronon) -> bool {
-        if self.chosen_at.len() <= source.index() {
-            self.chosen_at.resize(source.index() + 1, None);
+    /// Goes to the chronon `now`: intervals begin and end, and CEIs that can no longer be captured are dropped.
+    fn begin(&mut self, now: u32) {
+        self.now = now;
+        while let Some((_, ended)) = self.ledger.finishing.take_due(now.saturating_sub(1)) {
+            for reference in ended {
+                if self.ledger.is_still_open(reference) {
+                    self.give_up(reference.record);
+                }
+            }
         }
-        self.chosen_at[source.index()] == Some(now)
+        self.touched.append(&mut self.ledger.take_starting(now));
+    }
+
+    fn give_up(&mut self, ei: u32) {
+        self.ledger.close(ei, EiState::Gone);
+        let cei = self.ledger.eis[ei as usize].cei;
+        self.touched.push(cei);
+        if self.ledger.count_possible(cei) < self.ledger.ceis[cei as usize].left as usize {
+            self.ledger.retire(cei);
+        }
+    }
+
+    /// A probe captures every interval on its source that has begun.
+    fn capture(&mut self, source: SourceIdx) {
+        for ei in self.ledger.take_begun(source, self.now) {
+            // Complete with an earlier one of these.
+            if !self.ledger.is_open(ei) {
+                continue;
+            }
+            let cei = self.ledger.eis[ei as usize].cei;
+            self.ledger.close(ei, EiState::Captured);
+            self.touched.push(cei);
+            if self.ledger.count_capture(cei) {
+                self.ledger.retire(cei);
+            }
+        }
     }
 }
 
-fn counts(listings: &[Listing], entry: &Entry) -> bool {
-    listings[entry.slot.0 as usize].version == entry.version
+fn counts(listings: &[Listing], entry: &IntervalEntry) -> bool {
+    listings[entry.record as usize].version == entry.version
 }
 
 impl Policy for Ranked {
     fn arrive(&mut self, now: Chronon, arrival: Arrival<'_>) {
         if let Arrival::Cei(cei) = arrival {
-            let Slot(slot) = self.ledger.admit(now, &cei);
-            if let Some(former) = self.listings.get_mut(slot as usize) {
-                former.version = former.version.wrapping_add(1);
-                former.place = None;
+            let mut by_finish: Vec<(u32, ExecutionInterval)> =
+                (0..).zip(cei.intervals.iter().copied()).collect();
+            by_finish.sort_unstable_by_key(|(line, interval)| (interval.finish(), *line));
+            let intervals = by_finish.into_iter();
+            let id = u64::from(cei.idx.0);
+            let Some(record) = self.ledger.admit(now.get(), id, &cei, cei.weight, intervals) else { return };
+            if self.listings.len() <= record as usize {
+                self.listings.resize(record as usize + 1, Listing::default());
             }
+            let listing = &mut self.listings[record as usize];
+            listing.version = listing.version.wrapping_add(1);
+            listing.place = None;
+            self.touched.push(record);
         }
     }
 
     fn choose(&mut self, now: Chronon, allowance: &mut Allowance, chosen: &mut Vec<SourceIdx>) {
         self.touched.append(&mut self.aside);
-        self.ledger.advance(now, &mut self.touched);
+        self.begin(now.get());
         self.list_touched();
         while allowance.fits(self.costs.least()) {
-            let Some(entry) = self.next(now) else { break };
-            let source = self.ledger.eis(entry.slot)[entry.position as usize].source;
-            if !self.is_chosen(source, now) && allowance.spend(self.costs.of(source)) {
-                self.chosen_at[source.index()] = Some(now);
+            let Some(entry) = self.next() else { break };
+            let source = self.ledger.members_of(entry.record)[entry.position as usize].source;
+            let is_chosen = self.ledger.sources[source.index()].chosen_at == now.get();
+            if !is_chosen && allowance.spend(self.costs.of(source)) {
+                self.ledger.sources[source.index()].chosen_at = now.get();
                 chosen.push(source);
             }
-            if !std::mem::replace(&mut self.listings[entry.slot.0 as usize].aside, true) {
-                self.aside.push(entry.slot);
+            if !std::mem::replace(&mut self.listings[entry.record as usize].aside, true) {
+                self.aside.push(entry.record);
             }
-            let next = self.place(entry.slot, entry.position as usize + 1);
-            self.enter(entry.slot, next);
+            let next = self.place(entry.record, entry.position as usize + 1);
+            self.enter(entry.record, next);
         }
     }
 
     fn observe(&mut self, observation: Observation) {
         if observation.outcome == Outcome::Read {
-            self.ledger.capture(observation.source, &mut self.touched);
+            self.capture(observation.source);
         }
     }
 }

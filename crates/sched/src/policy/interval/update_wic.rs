@@ -6,7 +6,7 @@ use dunlin_core::{Allowance, Chronon, Costs, Observation, Outcome, SourceIdx};
 
 use super::super::heap::{Positions, SourceHeap};
 use super::super::{Arrival, Policy};
-use super::agenda::Agenda;
+use super::chronon_queue::ChrononQueue;
 use crate::value::scaled::Scaled;
 
 /// WIC with uniform urgency, certain updates, and lives that end with the intervals.
@@ -17,7 +17,7 @@ pub struct UpdateWic {
     heap: SourceHeap,
     positions: Positions,
     /// Sources whose number of visible updates changes.
-    agenda: Agenda<SourceIdx>,
+    due: ChrononQueue<SourceIdx>,
 }
 
 /// An update of a source, announced by one or several intervals that start with it.
@@ -35,7 +35,7 @@ impl UpdateWic {
             updates: vec![Vec::new(); n_sources],
             heap: SourceHeap::default(),
             positions: Positions::new(n_sources),
-            agenda: Agenda::default(),
+            due: ChrononQueue::default(),
         }
     }
 
@@ -59,28 +59,29 @@ impl Policy for UpdateWic {
                 Some(update) => update.finish = finish,
                 None => {
                     updates.push(Update { start, finish });
-                    self.agenda.file(start, source);
+                    self.due.push(start.get(), source);
                 }
             }
-            self.agenda.file(finish.plus(1), source);
+            self.due.push(finish.plus(1).get(), source);
         }
     }
 
     fn choose(&mut self, now: Chronon, allowance: &mut Allowance, chosen: &mut Vec<SourceIdx>) {
-        while let Some(due) = self.agenda.take_due(now) {
-            due.iter().for_each(|&source| self.rekey(source, now));
-            self.agenda.recycle(due);
+        while let Some((_, sources)) = self.due.take_due(now.get()) {
+            sources.into_iter().for_each(|source| self.rekey(source, now));
         }
-        let mut too_dear = Vec::new();
+        let mut too_expensive = Vec::new();
         while allowance.fits(self.costs.least()) {
             let Some(top) = self.heap.pop(&mut self.positions) else { break };
             if allowance.spend(self.costs.of(top.source)) {
                 chosen.push(top.source);
             } else {
-                too_dear.push(top);
+                too_expensive.push(top);
             }
         }
-        too_dear.into_iter().for_each(|entry| self.heap.set(&mut self.positions, entry.source, entry.key));
+        too_expensive
+            .into_iter()
+            .for_each(|entry| self.heap.set(&mut self.positions, entry.source, entry.key));
     }
 
     fn observe(&mut self, observation: Observation) {

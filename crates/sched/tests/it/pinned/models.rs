@@ -1,10 +1,10 @@
-//! What looks of every kind teach about made-up sources, at a few times of their lives.
+//! What probes of every kind teach about synthetic sources, at a few times of their lives.
 
 use dunlin_core::Time;
-use dunlin_sched::model::{Known, Look, Model, Parts, Prior, Seen};
+use dunlin_sched::model::{Completeness, Evidence, Model, Parts, Prior, ProbeEvidence};
 
 use super::{check, row};
-use crate::sources::{DAY, HOUR, Told, WEEK, changed, changes, rng, time};
+use crate::sources::{DAY, HOUR, Reported, WEEK, changed, changes, rng, time};
 
 const MINUTE: f64 = 60.0;
 
@@ -47,39 +47,43 @@ fn describe(table: &mut String, name: &str, model: &Model, last: f64, among: Opt
     row(table, &format!("{name} curve"), &points.iter().flat_map(point).collect::<Vec<_>>());
 }
 
-/// A source by the times of its changes, how it is looked at, and what the looks tell.
+/// A source by the times of its changes, how it is probed, and what the probes tell.
 struct Case {
     name: &'static str,
     times: Vec<f64>,
     gap: f64,
-    told: Told,
+    reported: Reported,
     parts: Parts,
     prior: Prior,
-    /// What the first look lists.
-    history: Option<(Known, usize)>,
+    /// What the first probe lists.
+    history: Option<(Completeness, usize)>,
 }
 
 impl Case {
-    fn new(name: &'static str, times: Vec<f64>, gap: f64, told: Told) -> Self {
-        Self { name, times, gap, told, parts: Parts::All, prior: Prior::default(), history: None }
+    fn new(name: &'static str, times: Vec<f64>, gap: f64, reported: Reported) -> Self {
+        Self { name, times, gap, reported, parts: Parts::All, prior: Prior::default(), history: None }
     }
 
-    /// The looks, at distances that go up and down.
-    fn looks(&self) -> Vec<Look> {
+    /// The probes, at distances that go up and down.
+    fn probes(&self) -> Vec<ProbeEvidence> {
         let end = self.times.last().copied().unwrap_or(4.0 * WEEK);
-        let mut looks = Vec::new();
+        let mut probes = Vec::new();
         let mut since = 0.0;
-        if let Some((known, entries)) = self.history {
+        if let Some((completeness, entries)) = self.history {
             since = end / 3.0;
             let before: Vec<Time> =
                 self.times.iter().filter(|&&at| at <= since).map(|&at| time(at)).collect();
             let listed = before[before.len().saturating_sub(entries)..].to_vec();
-            looks.push(Look { since: None, at: time(since), seen: changed(listed, known) });
+            probes.push(ProbeEvidence {
+                since: None,
+                at: time(since),
+                evidence: changed(listed, completeness),
+            });
         }
         for step in 0.. {
             let at = since + self.gap * [0.6, 1.0, 1.7, 0.7][step % 4];
             if at > end {
-                return looks;
+                return probes;
             }
             let new: Vec<Time> = self
                 .times
@@ -87,16 +91,16 @@ impl Case {
                 .filter(|&&change| since < change && change <= at)
                 .map(|&at| time(at))
                 .collect();
-            let seen = match (self.told, new.last()) {
-                (_, None) => Seen::Unchanged,
-                (Told::Nothing, _) => changed(Vec::new(), Known::Latest),
-                (Told::Last, Some(&last)) => changed(vec![last], Known::Latest),
-                (Told::All, _) => changed(new, Known::All),
+            let evidence = match (self.reported, new.last()) {
+                (_, None) => Evidence::Unchanged,
+                (Reported::Nothing, _) => changed(Vec::new(), Completeness::Latest),
+                (Reported::Last, Some(&last)) => changed(vec![last], Completeness::Latest),
+                (Reported::All, _) => changed(new, Completeness::All),
             };
-            looks.push(Look { since: Some(time(since)), at: time(at), seen });
+            probes.push(ProbeEvidence { since: Some(time(since)), at: time(at), evidence });
             since = at;
         }
-        looks
+        probes
     }
 }
 
@@ -129,12 +133,12 @@ fn at_once(days: f64, seed: u64) -> Vec<f64> {
 }
 
 fn cases() -> Vec<Case> {
-    use Told::{All, Last, Nothing};
+    use Reported::{All, Last, Nothing};
     let timid = Prior { rate: 1e-6, strength: 3.0 };
     vec![
         Case::new("silent", Vec::new(), 9.0 * HOUR, Nothing),
         Case::new("undated", poisson(5.0, 30.0, 1), 3.0 * HOUR, Nothing),
-        Case::new("undated, few looks", poisson(5.0, 60.0, 2), 20.0 * HOUR, Nothing),
+        Case::new("undated, few probes", poisson(5.0, 60.0, 2), 20.0 * HOUR, Nothing),
         Case::new("last", poisson(5.0, 30.0, 3), 3.0 * HOUR, Last),
         Case::new("all", poisson(5.0, 30.0, 4), 9.0 * HOUR, All),
         Case::new("often, undated", poisson(200.0, 8.0, 5), 900.0, Nothing),
@@ -153,48 +157,52 @@ fn cases() -> Vec<Case> {
         Case { parts: Parts::Week, ..Case::new("week alone", by_day(20.0, 56.0, 7), 2.0 * HOUR, Last) },
         Case { parts: Parts::Hour, ..Case::new("hour alone", punctual(12), 35.0 * MINUTE, Last) },
         Case {
-            history: Some((Known::Latest, 20)),
+            history: Some((Completeness::Latest, 20)),
             ..Case::new("a list that was cut", poisson(5.0, 30.0, 14), 5.0 * HOUR, All)
         },
         Case {
-            history: Some((Known::All, usize::MAX)),
+            history: Some((Completeness::All, usize::MAX)),
             ..Case::new("a list from the beginning", bursty(40.0, 15), 5.0 * HOUR, All)
         },
     ]
 }
 
 #[test]
-fn what_looks_teach() {
+fn what_probes_teach() {
     let mut table = String::new();
     for case in cases() {
         let mut model = Model::of_parts(case.prior, case.parts);
-        let looks = case.looks();
-        let middle = looks.len() / 3;
-        for (number, look) in looks.iter().enumerate() {
-            model.observe(look);
-            if number == middle || number + 1 == looks.len() {
-                let last = look.at.since(time(0.0)).as_secs_f64();
-                describe(&mut table, &format!("{}, {} looks,", case.name, number + 1), &model, last, None);
+        let probes = case.probes();
+        let middle = probes.len() / 3;
+        for (number, probe) in probes.iter().enumerate() {
+            model.observe(probe);
+            if number == middle || number + 1 == probes.len() {
+                let last = probe.at.since(time(0.0)).as_secs_f64();
+                describe(&mut table, &format!("{}, {} probes,", case.name, number + 1), &model, last, None);
             }
         }
     }
     check("models", &table);
 }
 
-/// Looks beside others, of which something else is supposed than of the source by itself; and looks after years.
+/// Probes beside others, of which something else is assumed than of the source by itself; and probes after years.
 #[test]
-fn what_looks_teach_beside_others() {
+fn what_probes_teach_beside_others() {
     let mut table = String::new();
-    let case = Case::new("beside", poisson(3.0, 20.0, 16), 4.0 * HOUR, Told::Last);
+    let case = Case::new("beside", poisson(3.0, 20.0, 16), 4.0 * HOUR, Reported::Last);
     for (name, prior) in [
         ("lively", Prior { rate: 1e-2, strength: 4.0 }),
         ("quiet", Prior { rate: 1e-8, strength: 0.5 }),
         ("nonsense", Prior { rate: f64::INFINITY, strength: f64::NAN }),
     ] {
         let mut model = Model::new(Prior::default());
-        case.looks().iter().for_each(|look| model.observe_among(look, prior));
+        case.probes().iter().for_each(|probe| model.observe_among(probe, prior));
         describe(&mut table, name, &model, 20.0 * DAY, Some(prior));
-        let late = Look { since: Some(time(20.0 * DAY)), at: time(50.0 * WEEK), seen: Seen::Unchanged };
+        let late = ProbeEvidence {
+            since: Some(time(20.0 * DAY)),
+            at: time(50.0 * WEEK),
+            evidence: Evidence::Unchanged,
+        };
         model.observe_among(&late, prior);
         describe(&mut table, &format!("{name}, a year later"), &model, 50.0 * WEEK, Some(prior));
     }

@@ -1,4 +1,4 @@
-//! Plans made beforehand on made-up histories and needs, with what each is worth; and where CAM's windows and baselines lie.
+//! Plans made beforehand on synthetic histories and needs, with what each is worth; and where CAM's windows and baselines lie.
 
 use std::fmt::Write as _;
 use std::num::NonZeroU32;
@@ -6,13 +6,14 @@ use std::num::NonZeroU32;
 use dunlin_core::{Budget, Chronon, Costs, ExecutionInterval, Need, SourceIdx, Workload};
 use dunlin_sched::plan::best_utility;
 use dunlin_sched::plan::cam::{
-    self, Allocation, Demand, Expected, Forecast, Sharing, Task, allocate, assign, assign_greedily, instants,
+    self, Allocation, Expected, ProbeDemand, Sharing, Task, UpdateForecast, allocate, assign,
+    assign_greedily, instants,
 };
 use dunlin_sched::plan::intervals::{
     Effort, Grid, Instance, Tolerance, local_ratio, offline, relax, single_ei_bound,
 };
 use dunlin_sched::plan::polling::{
-    History, Objective, Plan, exact, find_break, modelled, plan_many, replan, uniform,
+    History, Objective, PollingPlan, exact, find_break, modelled, plan_many, replan, uniform,
 };
 use dunlin_sched::score::{score_intervals, score_polling};
 use dunlin_sched::value::ValueModel;
@@ -51,7 +52,7 @@ fn moved(seed: u64) -> History {
         .unwrap()
 }
 
-fn plan_row(table: &mut String, name: &str, history: &History, plan: &Plan) {
+fn plan_row(table: &mut String, name: &str, history: &History, plan: &PollingPlan) {
     let score = score_polling(history, plan);
     row(
         table,
@@ -98,7 +99,7 @@ fn polling() {
     check("polling", &table);
 }
 
-fn pages(seed: u64) -> Forecast {
+fn pages(seed: u64) -> UpdateForecast {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let sources = (0..14u32).map(|source| {
         let mut at: Vec<u32> = (0..rng.random_range(1..9)).map(|_| rng.random_range(1..=60)).collect();
@@ -110,7 +111,7 @@ fn pages(seed: u64) -> Forecast {
         });
         (1.0 / f64::from(1 + source), expected.collect())
     });
-    Forecast::new(60, sources.collect()).unwrap()
+    UpdateForecast::new(60, sources.collect()).unwrap()
 }
 
 fn describe_tasks(table: &mut String, name: &str, tasks: &[Task], times: &[Option<Chronon>]) {
@@ -159,7 +160,7 @@ fn windows_and_baselines_are_where_they_are_said_to_be() {
         instants.iter().map(|&(at, probability)| Expected { at: chronon(at), probability }).collect()
     };
     let forecast =
-        Forecast::new(12, vec![(2.0, of(&[(2, 0.5), (5, 0.25), (6, 1.0)])), (1.0, of(&[(4, 0.75)]))])
+        UpdateForecast::new(12, vec![(2.0, of(&[(2, 0.5), (5, 0.25), (6, 1.0)])), (1.0, of(&[(4, 0.75)]))])
             .unwrap();
     let windows = |allocation, probes| -> Vec<(u32, u32, u32, f64)> {
         allocate(&forecast, probes, allocation)
@@ -189,10 +190,10 @@ fn windows_and_baselines_are_where_they_are_said_to_be() {
 #[test]
 fn shares_and_instants() {
     let mut table = String::new();
-    let demands: Vec<Demand> = (0..20u32)
+    let demands: Vec<ProbeDemand> = (0..20u32)
         .map(|number| {
             let own = f64::from(number);
-            Demand {
+            ProbeDemand {
                 weight: [1.0, 0.3, 2.0][number as usize % 3],
                 pending: own * 0.2 % 1.1,
                 expected: 0.1 + own * own * 0.05,
@@ -213,23 +214,28 @@ fn shares_and_instants() {
         let worth_at: Vec<u32> = demands.iter().map(|demand| demand.worth_at(sharing.price())).collect();
         writeln!(table, "at that price: {worth_at:?}").unwrap();
     }
-    let gains = |demand: &Demand| [demand.gain(1), demand.gain(3), demand.next_gain(0), demand.next_gain(2)];
+    let gains =
+        |demand: &ProbeDemand| [demand.gain(1), demand.gain(3), demand.next_gain(0), demand.next_gain(2)];
     row(&mut table, "gains", &demands.iter().flat_map(gains).collect::<Vec<_>>());
 
     let mut model = dunlin_sched::model::Model::new(dunlin_sched::model::Prior::default());
     for hour in 0..400u32 {
         let (since, at) = (f64::from(hour) * HOUR, f64::from(hour + 1) * HOUR);
-        let seen = if hour % 24 == 9 {
-            crate::sources::changed(vec![time(since + 20.0 * 60.0)], dunlin_sched::model::Known::All)
+        let evidence = if hour % 24 == 9 {
+            crate::sources::changed(vec![time(since + 20.0 * 60.0)], dunlin_sched::model::Completeness::All)
         } else {
-            dunlin_sched::model::Seen::Unchanged
+            dunlin_sched::model::Evidence::Unchanged
         };
-        model.observe(&dunlin_sched::model::Look { since: Some(time(since)), at: time(at), seen });
+        model.observe(&dunlin_sched::model::ProbeEvidence {
+            since: Some(time(since)),
+            at: time(at),
+            evidence,
+        });
     }
     let forecast = model.forecast();
     for (from, hours, probes, phase) in [(400.0, 24.0, 3, 0.3), (400.0, 24.0, 1, 1.0), (410.0, 6.0, 4, 0.0)] {
         let epoch = time(from * HOUR)..time((from + hours) * HOUR);
-        let demand = Demand {
+        let demand = ProbeDemand {
             pending: 0.05,
             expected: forecast.expected(epoch.start, epoch.end),
             evidence: forecast.evidence(),

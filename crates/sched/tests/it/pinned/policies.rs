@@ -1,4 +1,4 @@
-//! Which sources the policies choose, on made-up needs and beliefs; by fingerprint, with what came of it.
+//! Which sources the policies choose, on synthetic needs and beliefs; by fingerprint, with what came of it.
 
 use std::fmt::Write as _;
 
@@ -56,7 +56,7 @@ fn costs() -> Costs {
 #[test]
 fn what_is_chosen_for_needs() {
     let mut table = String::new();
-    // The last two have more intervals on a source than are looked at, and windows beyond all statistics of deadlines.
+    // The last two have more intervals on a source than are considered, and windows beyond all statistics of deadlines.
     for (seed, widest, n_sources, grant) in [
         (1, 9, 60, 1.0),
         (2, 0, 60, 1.0),

@@ -3,9 +3,9 @@
 use dunlin_core::{Budget, Chronon, Costs, ExecutionInterval, Need, SourceIdx, Workload};
 use proptest::prelude::*;
 
-use super::super::agenda::Agenda;
+use super::super::draft_plan::DraftPlan;
 use super::super::{Grid, Instance};
-use super::Fitting;
+use super::Fitter;
 use crate::score::{check_budget, score_intervals};
 
 const CHRONONS: u32 = 16;
@@ -30,12 +30,12 @@ fn workload() -> impl Strategy<Value = Workload> {
     })
 }
 
-fn check(instance: Instance<'_>, agenda: &Agenda<'_>) -> Result<(), TestCaseError> {
-    agenda.check();
-    let schedule = agenda.grid.schedule(&agenda.pairs());
+fn check(instance: Instance<'_>, draft: &DraftPlan<'_>) -> Result<(), TestCaseError> {
+    draft.check();
+    let schedule = draft.grid.schedule(&draft.pairs());
     check_budget(&schedule, instance.budget, instance.costs, CHRONONS).unwrap();
     let weight = score_intervals(instance.workload, &schedule).weight_captured;
-    prop_assert!(weight >= agenda.value() + agenda.grid.secured(), "{} of {}", weight, agenda.value());
+    prop_assert!(weight >= draft.value() + draft.grid.secured(), "{} of {}", weight, draft.value());
     Ok(())
 }
 
@@ -56,28 +56,28 @@ proptest! {
         let budget = Budget::constant(grant).unwrap();
         let instance = Instance { workload: &workload, chronons: CHRONONS, budget: &budget, costs: &costs };
         let grid = Grid::new(instance).unwrap();
-        let mut agenda = Agenda::new(&grid);
-        let mut fitting = Fitting::new(grid.n_blocks());
-        for (which, what) in steps.into_iter().filter(|_| !grid.wants.is_empty()) {
-            let want = u32::from(which) % grid.wants.len() as u32;
-            let (mark, before) = (agenda.mark(), (agenda.value(), sorted(&agenda)));
-            if agenda.contains(want) {
-                agenda.drop_want(want);
+        let mut draft = DraftPlan::new(&grid);
+        let mut fitter = Fitter::new(grid.n_blocks());
+        for (which, what) in steps.into_iter().filter(|_| !grid.ceis.is_empty()) {
+            let cei = u32::from(which) % grid.ceis.len() as u32;
+            let (mark, before) = (draft.mark(), (draft.value(), sorted(&draft)));
+            if draft.contains(cei) {
+                draft.drop_want(cei);
             } else {
-                fitting.admit(&mut agenda, want, &mut |span| span.first + u32::from(what) % span.len() as u32);
+                fitter.admit(&mut draft, cei, &mut |span| span.first + u32::from(what) % span.len() as u32);
             }
-            check(instance, &agenda)?;
+            check(instance, &draft)?;
             if what % 4 == 0 {
-                agenda.undo(mark);
-                prop_assert_eq!((agenda.value(), sorted(&agenda)), before);
-                check(instance, &agenda)?;
+                draft.undo(mark);
+                prop_assert_eq!((draft.value(), sorted(&draft)), before);
+                check(instance, &draft)?;
             }
         }
     }
 }
 
-fn sorted(agenda: &Agenda<'_>) -> Vec<super::super::Pair> {
-    let mut pairs = agenda.pairs();
+fn sorted(draft: &DraftPlan<'_>) -> Vec<super::super::Pair> {
+    let mut pairs = draft.pairs();
     pairs.sort_unstable();
     pairs
 }

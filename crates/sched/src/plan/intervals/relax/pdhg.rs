@@ -129,7 +129,7 @@ impl<'a> Pdhg<'a> {
         self.iterations
     }
 
-    /// Takes so many steps, and looks at where they lead.
+    /// Takes so many steps, and checks where they lead.
     pub(super) fn advance(&mut self, steps: u32) {
         for _ in 0..steps {
             self.step();

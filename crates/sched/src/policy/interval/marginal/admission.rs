@@ -3,16 +3,16 @@
 
 use std::cmp::Reverse;
 
+use super::super::cei_ledger::EiRecord;
 use super::Planner;
-use super::books::EiRecord;
+use super::backlog::Backlog;
 use super::jobs::Job;
-use super::learn::Outlook;
-use super::number::{Number, ROUNDING};
+use super::learn::NextStart;
+use super::ordered_f64::{OrderedF64, ROUNDING};
 use super::slots::Slots;
-use super::spares::Spares;
-use super::worth::LOOK;
+use super::worth::MAX_CONSIDERED;
 
-/// Jobs that are looked at as candidates for eviction before a newcomer gives up.
+/// Jobs that are considered as candidates for eviction before a newcomer gives up.
 const ATTEMPTS: usize = 8;
 
 /// A left-out interval that could share a new job.
@@ -29,18 +29,18 @@ impl Sharer {
     }
 }
 
-impl<S: Slots, L: Spares> Planner<S, L> {
+impl<S: Slots, L: Backlog> Planner<S, L> {
     /// Tries to get the left-out interval `ei` into the plan.
     pub(super) fn consider(&mut self, ei: u32) {
         let bid = self.bid(ei);
-        if bid <= 0.0 || self.books.eis[ei as usize].start > self.timetable.supply.end() {
+        if bid <= 0.0 || self.ledger.eis[ei as usize].start > self.timetable.budget.end() {
             return;
         }
         if self.join(ei) {
             return;
         }
         let (value, sharers) = self.gather(ei, bid);
-        let EiRecord { source, start, finish, cei, .. } = self.books.eis[ei as usize];
+        let EiRecord { source, start, finish, cei, .. } = self.ledger.eis[ei as usize];
         let cost = self.costs.of(source);
         if value > self.price() * cost - self.side_worth(source).worth {
             let (start, finish) = sharers.iter().fold((start, finish), |(start, finish), sharer| {
@@ -49,14 +49,14 @@ impl<S: Slots, L: Spares> Planner<S, L> {
             let job = Job { source, start, finish, at: None, value, cost, eis: Vec::new() };
             let job = self.timetable.jobs.add(job);
             if self.place_or_evict(job, self.now) {
-                self.books.sources[source.index()].jobs.push(job);
+                self.ledger.sources[source.index()].jobs.push(job);
                 self.cover(job, ei);
                 for sharer in sharers {
-                    if self.books.is_left_out(sharer.ei) {
+                    if self.ledger.is_left_out(sharer.ei) {
                         self.cover(job, sharer.ei);
                     }
                 }
-                if self.books.ceis[cei as usize].release == self.now {
+                if self.ledger.ceis[cei as usize].release == self.now {
                     self.risk.note_newcomer(finish - self.now, cost);
                 }
                 return;
@@ -64,18 +64,18 @@ impl<S: Slots, L: Spares> Planner<S, L> {
             self.timetable.jobs.free(job);
         }
         if start <= self.now && cost <= self.most_at_once {
-            self.spares.push((Number(value / cost), Reverse(self.books.reference(ei))));
+            self.backlog.push((OrderedF64(value / cost), Reverse(self.ledger.reference(ei))));
         }
     }
 
     /// Joins a job of the source: one whose place suits, or else one that can be moved to suit.
     fn join(&mut self, ei: u32) -> bool {
-        let EiRecord { source, start, finish, cei, .. } = self.books.eis[ei as usize];
+        let EiRecord { source, start, finish, cei, .. } = self.ledger.eis[ei as usize];
         let from = start.max(self.now);
-        let is_surprise = self.books.ceis[cei as usize].release == self.now && start == self.now;
-        let n_jobs = self.books.sources[source.index()].jobs.len();
+        let is_surprise = self.ledger.ceis[cei as usize].release == self.now && start == self.now;
+        let n_jobs = self.ledger.sources[source.index()].jobs.len();
         for position in 0..n_jobs {
-            let job = self.books.sources[source.index()].jobs[position];
+            let job = self.ledger.sources[source.index()].jobs[position];
             let own = self.timetable.jobs.get(job);
             if own.at.is_some_and(|at| from <= at && at <= finish) {
                 self.note_join(is_surprise && own.start < self.now, job);
@@ -84,7 +84,7 @@ impl<S: Slots, L: Spares> Planner<S, L> {
             }
         }
         for position in 0..n_jobs {
-            let job = self.books.sources[source.index()].jobs[position];
+            let job = self.ledger.sources[source.index()].jobs[position];
             let own = self.timetable.jobs.get_mut(job);
             let (old_start, old_finish, old_at) = (own.start, own.finish, own.at);
             if old_start.max(from) > old_finish.min(finish) {
@@ -108,27 +108,27 @@ impl<S: Slots, L: Spares> Planner<S, L> {
 
     fn note_join(&mut self, counts: bool, job: u32) {
         if counts {
-            self.company.note_joined(self.outlook(job));
+            self.joins.note_joined(self.next_start(job));
         }
     }
 
     /// Whether the next start on the source of `job` is known.
-    pub(super) fn outlook(&self, job: u32) -> Outlook {
-        match self.books.sources[self.timetable.jobs.get(job).source.index()].n_upcoming {
-            0 => Outlook::Unknown,
-            _ => Outlook::Announced,
+    pub(super) fn next_start(&self, job: u32) -> NextStart {
+        match self.ledger.sources[self.timetable.jobs.get(job).source.index()].n_upcoming {
+            0 => NextStart::Unknown,
+            _ => NextStart::Announced,
         }
     }
 
     /// The left-out intervals that can share a new job with `ei` in the chronon with the largest sum of bids,
     /// and that sum.
     fn gather(&self, ei: u32, bid: f64) -> (f64, Vec<Sharer>) {
-        let EiRecord { source, start, finish, .. } = self.books.eis[ei as usize];
-        let (from, finish) = (start.max(self.now), finish.min(self.timetable.supply.end()));
+        let EiRecord { source, start, finish, .. } = self.ledger.eis[ei as usize];
+        let (from, finish) = (start.max(self.now), finish.min(self.timetable.budget.end()));
         let mut sharers: Vec<Sharer> = Vec::new();
-        for other in self.books.open_on(source).take(LOOK) {
-            let EiRecord { start, finish: until, .. } = self.books.eis[other as usize];
-            if other != ei && self.books.is_left_out(other) && start <= finish && until >= from {
+        for other in self.ledger.open_on(source).take(MAX_CONSIDERED) {
+            let EiRecord { start, finish: until, .. } = self.ledger.eis[other as usize];
+            if other != ei && self.ledger.is_left_out(other) && start <= finish && until >= from {
                 let bid = self.bid(other);
                 if bid > 0.0 {
                     sharers.push(Sharer { ei: other, start, finish: until, bid });
@@ -154,15 +154,15 @@ impl<S: Slots, L: Spares> Planner<S, L> {
         let Err(mut span) = self.timetable.place(job, from) else { return true };
         let Job { start, finish, value, cost, .. } = *self.timetable.jobs.get(job);
         if !self.has_uniform_costs {
-            // What one job leaves elsewhere may be no use here, so look for victims where it can stand itself.
-            span = (start.max(from), finish.min(self.timetable.supply.end()));
+            // Room that another job leaves elsewhere may be useless here, so look for victims where this job can be placed itself.
+            span = (start.max(from), finish.min(self.timetable.budget.end()));
         }
         let mut evicted = 0.0;
         for _ in 0..ATTEMPTS {
             let mut worst = (f64::INFINITY, None);
             for at in span.0..=span.1 {
                 let (density, victim) = self.timetable.summary(at).least;
-                if density < worst.0 && self.timetable.supply.capacity(at) + ROUNDING >= cost {
+                if density < worst.0 && self.timetable.budget.capacity(at) + ROUNDING >= cost {
                     worst = (density, Some((victim, at)));
                 }
             }

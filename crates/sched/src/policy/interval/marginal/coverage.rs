@@ -1,16 +1,16 @@
 //! Which job covers which intervals: joining, leaving and dissolving, with the values that follow from it.
 
+use super::super::cei_ledger::{EiRecord, NONE};
 use super::Planner;
-use super::books::{EiRecord, NONE};
-use super::number::ROUNDING;
+use super::backlog::Backlog;
+use super::ordered_f64::ROUNDING;
 use super::slots::Slots;
-use super::spares::Spares;
 
-impl<S: Slots, L: Spares> Planner<S, L> {
+impl<S: Slots, L: Backlog> Planner<S, L> {
     /// Adds a left-out interval to a job with a place that suits both.
     pub(super) fn cover(&mut self, job: u32, ei: u32) {
         let bid = self.bid(ei) as f32;
-        let (record, own) = (&mut self.books.eis[ei as usize], self.timetable.jobs.get_mut(job));
+        let (record, own) = (&mut self.ledger.eis[ei as usize], self.timetable.jobs.get_mut(job));
         (record.job, record.bid, record.position) = (job, bid, own.eis.len() as u32);
         // Until it covers something, a job's value is only an estimate.
         let others = if own.eis.is_empty() { 0.0 } else { own.value };
@@ -23,7 +23,7 @@ impl<S: Slots, L: Spares> Planner<S, L> {
 
     /// Takes an interval out of its job, if it has one; a job that covers nothing more is dissolved.
     pub(super) fn uncover(&mut self, ei: u32) {
-        let record = &mut self.books.eis[ei as usize];
+        let record = &mut self.ledger.eis[ei as usize];
         let job = std::mem::replace(&mut record.job, NONE);
         if job == NONE {
             return;
@@ -36,10 +36,10 @@ impl<S: Slots, L: Spares> Planner<S, L> {
             return;
         }
         if let Some(&moved) = own.eis.get(position as usize) {
-            self.books.eis[moved as usize].position = position;
+            self.ledger.eis[moved as usize].position = position;
         }
         if start == own.start || finish == own.finish {
-            let windows = own.eis.iter().map(|&other| &self.books.eis[other as usize]);
+            let windows = own.eis.iter().map(|&other| &self.ledger.eis[other as usize]);
             (own.start, own.finish) = windows.fold((0, u32::MAX), |(start, finish), other| {
                 (start.max(other.start), finish.min(other.finish))
             });
@@ -57,15 +57,15 @@ impl<S: Slots, L: Spares> Planner<S, L> {
         self.timetable.unplace(job);
         let own = self.timetable.jobs.get_mut(job);
         let (source, mut eis) = (own.source, std::mem::take(&mut own.eis));
-        let listed = &mut self.books.sources[source.index()].jobs;
+        let listed = &mut self.ledger.sources[source.index()].jobs;
         if let Some(position) = listed.iter().position(|&other| other == job) {
             listed.swap_remove(position);
         }
         for &ei in &eis {
-            self.books.eis[ei as usize].job = NONE;
+            self.ledger.eis[ei as usize].job = NONE;
         }
         for &ei in &eis {
-            if self.books.cei_of(ei).is_live {
+            if self.ledger.cei_of(ei).is_live {
                 self.refresh_others(ei);
             }
         }
@@ -75,7 +75,7 @@ impl<S: Slots, L: Spares> Planner<S, L> {
         self.timetable.jobs.free(job);
     }
 
-    /// Dissolves jobs that nobody bids for any more.
+    /// Dissolves jobs whose intervals no longer bid anything.
     pub(super) fn tidy(&mut self) {
         while let Some(job) = self.doubtful.pop() {
             let own = self.timetable.jobs.get(job);

@@ -1,29 +1,30 @@
-//! The plan as a part of the scheduler, which decides itself when a probe begins and learns later what came of it.
+//! The plan as a part of the scheduler, which decides itself when a probe begins and reports its outcome later.
 
 use std::cmp::Reverse;
 
 use dunlin_core::{Allowance, Budget, Costs, SourceIdx};
 
-use super::books::State;
-use super::number::{Number, ROUNDING};
+use super::super::cei_ledger::EiState;
+use super::backlog::Backlog;
+use super::ordered_f64::{OrderedF64, ROUNDING};
 use super::slots::Slots;
-use super::spares::Spares;
-use super::worth::LOOK;
-use super::{Pick, Planner, Reference, Settled, SideWorth};
+use super::worth::MAX_CONSIDERED;
+use super::{Pick, Planner, PlannerEvent, Reference, SideWorth};
 
-impl<S: Slots, L: Spares> Planner<S, L> {
-    /// Goes to the chronon `now`, if it is not there yet, and plans what is to be planned. `n_probes` is what can be spent
-    /// in it, and `floor` what a unit of budget is worth to others.
-    pub(crate) fn go_to(&mut self, now: u32, n_probes: f64, floor: f64) {
+impl<S: Slots, L: Backlog> Planner<S, L> {
+    /// Goes to the chronon `now`, if it is not there yet, and plans what has to be planned. `units` is what is saved up to be
+    /// spent, and `floor` what a unit of budget is worth to others.
+    pub(crate) fn go_to(&mut self, now: u32, units: f64, floor: f64) {
         self.floor = self.unit.map_or(0.0, |unit| floor / unit);
         if now > self.now {
-            self.price.learn(self.timetable.supply.mean());
+            self.price.learn(self.timetable.budget.mean());
             self.begin(now);
+            self.timetable.budget.meet(now, units);
         }
-        self.plan(n_probes);
+        self.plan((units + ROUNDING).floor());
     }
 
-    /// The jobs to run now, taken out of the plan; one that does not run is to be put back.
+    /// The jobs to run now, taken out of the plan; one that does not run must be put back.
     pub(crate) fn take_picks(
         &mut self,
         allowance: Allowance,
@@ -32,7 +33,7 @@ impl<S: Slots, L: Spares> Planner<S, L> {
         let picks = self.picks(allowance, is_free);
         for pick in &picks {
             self.timetable.unplace(pick.job);
-            self.books.sources[pick.source.index()].chosen_at = self.now;
+            self.ledger.sources[pick.source.index()].chosen_at = self.now;
         }
         picks
     }
@@ -46,7 +47,7 @@ impl<S: Slots, L: Spares> Planner<S, L> {
         }
     }
 
-    /// What the chronon had no use for; to be told once in a chronon.
+    /// What the chronon had no use for; called once in a chronon.
     pub(crate) fn note_idle(&mut self, left: f64) {
         self.price.note_idle(self.idle_part(left));
     }
@@ -79,68 +80,69 @@ impl<S: Slots, L: Spares> Planner<S, L> {
 
     /// A need is no longer wanted.
     pub(crate) fn withdraw(&mut self, record: u32, id: u64) {
-        let is_it = self.books.ceis.get(record as usize).is_some_and(|cei| cei.is_live && cei.id == id);
+        let is_it = self.ledger.ceis.get(record as usize).is_some_and(|cei| cei.is_live && cei.id == id);
         if is_it {
             self.retire(record);
             self.tidy();
         }
     }
 
-    /// An interval that has just been admitted is one that a probe under way began within.
+    /// An interval that has just been admitted is one that a probe in flight began within.
     pub(crate) fn join_probe(&mut self, record: u32, line: u32) -> Option<Reference> {
-        let ei = self.books.members(record).nth(line as usize)?;
-        self.books.close(ei, State::Probing);
-        Some(self.books.reference(ei))
+        let ei = self.ledger.members(record).nth(line as usize)?;
+        self.ledger.close(ei, EiState::Probing);
+        Some(self.ledger.reference(ei))
     }
 
-    /// The number of the need that an interval is part of, and its position there, if it still waits for a probe under way.
+    /// The number of the need that an interval is part of, and its position there, if it still waits for a probe in flight.
     pub(crate) fn name_of(&self, reference: Reference) -> Option<(u64, u32)> {
-        let is_it = self.books.is_still_probing(reference);
-        is_it.then(|| (self.books.cei_of(reference.record).id, self.books.line_of(reference.record)))
+        let is_it = self.ledger.is_still_probing(reference);
+        let ei = reference.record;
+        is_it.then(|| (self.ledger.cei_of(ei).id, self.ledger.eis[ei as usize].line))
     }
 
     /// What became of needs since this was last asked.
-    pub(crate) fn take_settled(&mut self) -> Vec<Settled> {
-        std::mem::take(&mut self.settled)
+    pub(crate) fn take_events(&mut self) -> Vec<PlannerEvent> {
+        std::mem::take(&mut self.events)
     }
 
     /// The most valuable source of those that the plan has no place for, and what a probe of it is worth per unit of cost.
-    /// Sources that are not free are passed over, a few at the most.
-    pub(crate) fn best_spare(
+    /// Sources that are not free are passed over, at most a few.
+    pub(crate) fn best_in_backlog(
         &mut self,
         mut is_free: impl FnMut(SourceIdx) -> bool,
     ) -> Option<(SourceIdx, f64)> {
         let mut passed_over = Vec::new();
         let mut best = None;
-        while passed_over.len() < LOOK {
-            let Some((Number(old), Reverse(reference))) = self.spares.pop() else { break };
-            let source = self.books.eis[reference.record as usize].source;
-            if !self.books.is_still_left_out(reference) {
+        while passed_over.len() < MAX_CONSIDERED {
+            let Some((OrderedF64(old), Reverse(reference))) = self.backlog.pop() else { break };
+            let source = self.ledger.eis[reference.record as usize].source;
+            if !self.ledger.is_still_left_out(reference) {
                 continue;
             }
             let density = self.worth_now(source) / self.costs.of(source);
-            let spare = (Number(density), Reverse(reference));
+            let entry = (OrderedF64(density), Reverse(reference));
             if density <= ROUNDING {
                 continue;
             }
             if density < old - ROUNDING {
-                self.spares.push(spare);
+                self.backlog.push(entry);
             } else if is_free(source) {
                 best = Some((source, density));
-                self.spares.push(spare);
+                self.backlog.push(entry);
                 break;
             } else {
-                passed_over.push(spare);
+                passed_over.push(entry);
             }
         }
-        passed_over.into_iter().for_each(|spare| self.spares.push(spare));
+        passed_over.into_iter().for_each(|entry| self.backlog.push(entry));
         best.map(|(source, density)| (source, density * self.unit.unwrap_or(1.0)))
     }
 
     /// What a probe of `source` would add now, in units of the first weight.
     pub(super) fn worth_now(&self, source: SourceIdx) -> f64 {
-        let has_begun = |&ei: &u32| self.books.eis[ei as usize].start <= self.now;
-        let open = self.books.open_on(source).take(LOOK).filter(has_begun);
+        let has_begun = |&ei: &u32| self.ledger.eis[ei as usize].start <= self.now;
+        let open = self.ledger.open_on(source).take(MAX_CONSIDERED).filter(has_begun);
         open.map(|ei| self.bid(ei)).sum()
     }
 

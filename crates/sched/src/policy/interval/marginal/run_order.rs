@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 
 use dunlin_core::Allowance;
 
-use super::number::{Number, ROUNDING};
+use super::ordered_f64::{OrderedF64, ROUNDING};
 
 /// A job that can run.
 #[derive(Debug, Clone, Copy)]
@@ -34,7 +34,7 @@ pub(crate) fn run_order(
 ) -> Vec<u32> {
     candidates.sort_unstable_by_key(|candidate| (candidate.deadline, candidate.job));
     // A heap and not a sorted list: many wait, few run.
-    let losses = candidates.iter().map(|candidate| Number(candidate.loss));
+    let losses = candidates.iter().map(|candidate| OrderedF64(candidate.loss));
     let mut by_loss: ByLoss = losses.zip((0..).map(Reverse)).collect();
     let mut is_settled = vec![false; candidates.len()];
     let mut due = Due::new(&candidates);
@@ -53,14 +53,14 @@ pub(crate) fn run_order(
 }
 
 /// Candidates by position, the largest loss first.
-type ByLoss = BinaryHeap<(Number, Reverse<usize>)>;
+type ByLoss = BinaryHeap<(OrderedF64, Reverse<usize>)>;
 
 /// The largest loss of a candidate that is still in the running, and which one that is.
 fn peek_unsettled(by_loss: &mut ByLoss, is_settled: &[bool]) -> Option<(f64, usize)> {
     while by_loss.peek().is_some_and(|entry| is_settled[entry.1.0]) {
         by_loss.pop();
     }
-    by_loss.peek().map(|&(Number(loss), Reverse(idx))| (loss, idx))
+    by_loss.peek().map(|&(OrderedF64(loss), Reverse(idx))| (loss, idx))
 }
 
 /// The shortest run of deadlines that owes something now: the first `len` candidates.
@@ -93,7 +93,7 @@ impl<'a> Due<'a> {
                 if is_settled[self.len] {
                     self.settled += candidate.cost;
                 } else {
-                    self.by_loss.push((Number(candidate.loss), Reverse(self.len)));
+                    self.by_loss.push((OrderedF64(candidate.loss), Reverse(self.len)));
                 }
                 self.len += 1;
             }

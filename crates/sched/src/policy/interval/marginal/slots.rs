@@ -6,14 +6,15 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fmt::Debug;
 
-use super::calendar::Calendar;
+use super::super::chronon_queue::ChrononQueue;
 use super::jobs::{Job, Jobs};
-use super::number::Number;
-use super::supply::{REACH, ring};
+use super::ordered_f64::OrderedF64;
+use super::planned_budget::{HORIZON, ring};
+use super::runnable::RunnableJobs;
 
 /// The jobs of one chronon in short. Between equal jobs the one with the larger number is named.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Summary {
+pub(crate) struct SlotSummary {
     pub(crate) n_jobs: u32,
     /// Sum of their costs.
     pub(crate) used: f64,
@@ -25,39 +26,42 @@ pub(crate) struct Summary {
     pub(crate) least: (f64, u32),
 }
 
-impl Summary {
+impl SlotSummary {
     pub(crate) const EMPTY: Self =
         Self { n_jobs: 0, used: 0.0, latest: (0, 0), earliest: (u32::MAX, 0), least: (f64::INFINITY, 0) };
 }
 
-/// A store of jobs by chronon. It is told of every change and asked for summaries.
+/// A store of jobs by chronon. It gets every change and returns summaries.
 pub(crate) trait Slots: Clone + Debug {
     /// A store without jobs.
     fn new() -> Self;
     /// `now` begins; the chronons before it hold no jobs any more.
-    fn advance(&mut self, now: u32);
+    fn advance(&mut self, jobs: &Jobs, now: u32);
     /// `job` has been given a place.
     fn entered(&mut self, jobs: &Jobs, job: u32);
-    /// A job of this cost has lost its place at `at`.
-    fn left(&mut self, jobs: &Jobs, at: u32, cost: f64);
+    /// `job` has lost its place at `at`.
+    fn left(&mut self, jobs: &Jobs, job: u32, at: u32);
     /// The value of `job` has changed.
     fn revalued(&mut self, jobs: &Jobs, job: u32);
     /// The window of `job` has changed, and perhaps its value.
     fn changed(&mut self, jobs: &Jobs, job: u32);
     /// The jobs at `at`, which is not before now and within reach.
-    fn summary(&self, jobs: &Jobs, at: u32) -> Summary;
-    /// Every job with a place whose window has begun, by number.
-    fn runnable(&mut self, jobs: &Jobs, now: u32) -> Vec<u32>;
+    fn summary(&self, jobs: &Jobs, at: u32) -> SlotSummary;
+    /// The jobs with a place whose window has begun, by number; if there are more than `most`, the half of that with the
+    /// earliest deadlines and the half with the largest values per cost. The lower number goes first among equals.
+    fn runnable(&self, jobs: &Jobs, now: u32, most: usize) -> Vec<u32>;
+    /// How many of them end in which chronon, in order; those from `furthest` on are counted there.
+    fn n_runnable_by_finish(&self, jobs: &Jobs, now: u32, furthest: u32) -> Vec<(u32, u32)>;
 }
 
 /// The store that policies use.
 #[derive(Debug, Clone)]
 pub(crate) struct HeapSlots {
     heaps: Vec<Heaps>,
-    summaries: Vec<Summary>,
+    summaries: Vec<SlotSummary>,
     /// Jobs by the start of their window, and those whose window has begun.
-    starting: Calendar<u32>,
-    runnable: Vec<u32>,
+    starting: ChrononQueue<u32>,
+    runnable: RunnableJobs,
     /// The start under which each job was last filed, by number.
     filed: Vec<u32>,
     now: u32,
@@ -67,7 +71,7 @@ pub(crate) struct HeapSlots {
 struct Heaps {
     finishes: BinaryHeap<(u32, u32)>,
     starts: BinaryHeap<(Reverse<u32>, u32)>,
-    densities: BinaryHeap<(Reverse<Number>, u32)>,
+    densities: BinaryHeap<(Reverse<OrderedF64>, u32)>,
 }
 
 impl HeapSlots {
@@ -81,9 +85,9 @@ impl HeapSlots {
         clean(&mut heaps.finishes, most, |&(finish, job)| holds(job, &|job| job.finish == finish));
         clean(&mut heaps.starts, most, |&(start, job)| holds(job, &|job| job.start == start.0));
         clean(&mut heaps.densities, most, |&(density, job)| {
-            holds(job, &|job| Number(job.density()) == density.0)
+            holds(job, &|job| OrderedF64(job.density()) == density.0)
         });
-        let none = Summary::EMPTY;
+        let none = SlotSummary::EMPTY;
         summary.latest = heaps.finishes.peek().copied().unwrap_or(none.latest);
         summary.earliest = heaps.starts.peek().map_or(none.earliest, |entry| (entry.0.0, entry.1));
         summary.least = heaps.densities.peek().map_or(none.least, |entry| (entry.0.0.0, entry.1));
@@ -93,23 +97,23 @@ impl HeapSlots {
         let (job, heaps) = (jobs.get(number), &mut self.heaps[ring(at)]);
         heaps.finishes.push((job.finish, number));
         heaps.starts.push((Reverse(job.start), number));
-        heaps.densities.push((Reverse(Number(job.density())), number));
+        heaps.densities.push((Reverse(OrderedF64(job.density())), number));
         self.summarise(jobs, at);
     }
 
     /// Has the job noticed when it can run. A number may be filed more than once, or have passed to another
     /// job since: what counts is the job when its day comes.
     fn await_start(&mut self, jobs: &Jobs, job: u32) {
+        self.runnable.update(job, jobs.get(job), self.now);
         let start = jobs.get(job).start;
         if start <= self.now {
-            self.runnable.push(job);
             return;
         }
         if self.filed.len() <= job as usize {
             self.filed.resize(job as usize + 1, 0);
         }
         if std::mem::replace(&mut self.filed[job as usize], start) != start {
-            self.starting.file(start, job);
+            self.starting.push(start, job);
         }
     }
 }
@@ -131,22 +135,24 @@ fn clean<Entry: Ord>(heap: &mut BinaryHeap<Entry>, most: usize, counts: impl Fn(
 impl Slots for HeapSlots {
     fn new() -> Self {
         Self {
-            heaps: vec![Heaps::default(); REACH as usize],
-            summaries: vec![Summary::EMPTY; REACH as usize],
-            starting: Calendar::default(),
-            runnable: Vec::new(),
+            heaps: vec![Heaps::default(); HORIZON as usize],
+            summaries: vec![SlotSummary::EMPTY; HORIZON as usize],
+            starting: ChrononQueue::default(),
+            runnable: RunnableJobs::default(),
             filed: Vec::new(),
             now: 0,
         }
     }
 
-    fn advance(&mut self, now: u32) {
-        for past in self.now.max(now.saturating_sub(REACH))..now {
+    fn advance(&mut self, jobs: &Jobs, now: u32) {
+        for past in self.now.max(now.saturating_sub(HORIZON))..now {
             self.heaps[ring(past)] = Heaps::default();
         }
         self.now = now;
-        while let Some((_, mut jobs)) = self.starting.take_due(now) {
-            self.runnable.append(&mut jobs);
+        while let Some((_, starting)) = self.starting.take_due(now) {
+            for job in starting {
+                self.runnable.update(job, jobs.get(job), now);
+            }
         }
     }
 
@@ -156,20 +162,23 @@ impl Slots for HeapSlots {
             summary.n_jobs += 1;
             summary.used += jobs.get(job).cost;
             self.list(jobs, job, at);
+            self.await_start(jobs, job);
         }
     }
 
-    fn left(&mut self, jobs: &Jobs, at: u32, cost: f64) {
+    fn left(&mut self, jobs: &Jobs, job: u32, at: u32) {
         let summary = &mut self.summaries[ring(at)];
         summary.n_jobs -= 1;
-        summary.used = if summary.n_jobs == 0 { 0.0 } else { summary.used - cost };
+        summary.used = if summary.n_jobs == 0 { 0.0 } else { summary.used - jobs.get(job).cost };
         self.summarise(jobs, at);
+        self.runnable.update(job, jobs.get(job), self.now);
     }
 
     fn revalued(&mut self, jobs: &Jobs, job: u32) {
         if let Some(at) = jobs.get(job).at {
-            self.heaps[ring(at)].densities.push((Reverse(Number(jobs.get(job).density())), job));
+            self.heaps[ring(at)].densities.push((Reverse(OrderedF64(jobs.get(job).density())), job));
             self.summarise(jobs, at);
+            self.runnable.update(job, jobs.get(job), self.now);
         }
     }
 
@@ -180,15 +189,15 @@ impl Slots for HeapSlots {
         }
     }
 
-    fn summary(&self, _: &Jobs, at: u32) -> Summary {
+    fn summary(&self, _: &Jobs, at: u32) -> SlotSummary {
         self.summaries[ring(at)]
     }
 
-    #[expect(clippy::stable_sort_primitive, reason = "faster where a few newcomers follow a list in order")]
-    fn runnable(&mut self, jobs: &Jobs, now: u32) -> Vec<u32> {
-        self.runnable.sort();
-        self.runnable.dedup();
-        self.runnable.retain(|&job| jobs.get(job).at.is_some() && jobs.get(job).start <= now);
-        self.runnable.clone()
+    fn runnable(&self, _: &Jobs, _: u32, most: usize) -> Vec<u32> {
+        self.runnable.first(most)
+    }
+
+    fn n_runnable_by_finish(&self, _: &Jobs, _: u32, furthest: u32) -> Vec<(u32, u32)> {
+        self.runnable.n_by_finish(furthest)
     }
 }

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use dunlin_core::{Cei, CeiIdx, ExecutionInterval};
 
+use super::super::cei_ledger::EiState;
 use super::*;
+use crate::plain::marginal::{PlainBacklog, PlainSlots};
 
-type Fast = Planner<HeapSlots, BinaryHeap<Spare>>;
+type Fast = Planner<HeapSlots, BinaryHeap<BacklogEntry>>;
 
 /// A fixed sequence of numbers, each below the bound given.
 struct Draw(u64);
@@ -25,15 +27,21 @@ impl Draw {
     }
 }
 
-/// Runs a stream of needs and calls `check` after every chronon.
-fn live(seed: u64, chronons: u32, mut planner: Fast, grant: f64, check: impl Fn(&Fast)) -> Fast {
+/// Runs a stream of needs on so many sources, whose intervals have up to so many chronons, and calls `check` after every chronon with what was
+/// chosen in it.
+fn stream<S: Slots, L: Backlog>(
+    (seed, chronons, n_sources, width): (u64, u32, u32, u32),
+    mut planner: Planner<S, L>,
+    grant: f64,
+    mut check: impl FnMut(&Planner<S, L>, &[SourceIdx]),
+) -> Planner<S, L> {
     let mut draw = Draw(seed);
     let mut arrived = 0;
     for now in 1..=chronons {
         let chronon = Chronon::new(now).unwrap();
         for _ in 0..draw.below(5) {
             let n_eis = 1 + draw.below(4);
-            let eis: Vec<_> = (0..n_eis).map(|_| draw.interval(now, 30, 12)).collect();
+            let eis: Vec<_> = (0..n_eis).map(|_| draw.interval(now, n_sources, width)).collect();
             let (need, weight) = (1 + draw.below(n_eis), f64::from(draw.below(4)) / 2.0);
             let cei = Cei { idx: CeiIdx(arrived), intervals: &eis, need, weight, profile_rank: 4 };
             planner.arrive(chronon, Arrival::Cei(cei));
@@ -45,33 +53,63 @@ fn live(seed: u64, chronons: u32, mut planner: Fast, grant: f64, check: impl Fn(
         }
         let mut chosen = Vec::new();
         planner.choose(chronon, &mut Allowance::of(grant), &mut chosen);
-        for source in chosen {
+        for &source in &chosen {
             let outcome = if draw.below(6) == 0 { Outcome::Failed } else { Outcome::Read };
             planner.observe(Observation { source, at: chronon, outcome });
         }
-        check(&planner);
+        check(&planner, &chosen);
     }
     planner
+}
+
+fn live(seed: u64, chronons: u32, planner: Fast, grant: f64, check: impl Fn(&Fast)) -> Fast {
+    stream((seed, chronons, 30, 12), planner, grant, |planner, _| check(planner))
+}
+
+/// Which sources are chosen in each chronon if only `most_candidates` jobs, and some for each probe, are compared; and how often
+/// there were more.
+fn choices<S: Slots, L: Backlog>(seed: u64, most_candidates: usize) -> (Vec<Vec<SourceIdx>>, usize) {
+    let mut planner: Planner<S, L> = Planner::new(&Budget::constant(2.0).unwrap(), Costs::uniform());
+    planner.most_candidates = most_candidates;
+    let (mut all, mut n_crowded) = (Vec::new(), 0);
+    stream((seed, 200, 300, 60), planner, 2.0, |planner, chosen| {
+        let (slots, jobs) = (&planner.timetable.slots, &planner.timetable.jobs);
+        let n_runnable = slots.runnable(jobs, planner.now, usize::MAX).len();
+        n_crowded += usize::from(n_runnable > most_candidates + 16);
+        all.push(chosen.to_vec());
+    });
+    (all, n_crowded)
+}
+
+#[test]
+fn of_very_many_jobs_the_same_are_compared_with_heaps_and_without() {
+    let mut n_crowded = 0;
+    for seed in 0..20 {
+        let fast = choices::<HeapSlots, BinaryHeap<BacklogEntry>>(seed, 2);
+        assert_eq!(fast, choices::<PlainSlots, PlainBacklog>(seed, 2), "seed {seed}");
+        n_crowded += fast.1;
+    }
+    assert!(n_crowded > 1_000, "{n_crowded} chronons with more jobs than were compared");
 }
 
 fn check_plan(planner: &Fast) {
     let mut used: BTreeMap<u32, f64> = BTreeMap::new();
     for (number, job, at) in planner.timetable.jobs.placed() {
         *used.entry(at).or_default() += job.cost;
-        let eis = || job.eis.iter().map(|&ei| &planner.books.eis[ei as usize]);
+        let eis = || job.eis.iter().map(|&ei| &planner.ledger.eis[ei as usize]);
         assert!(planner.now <= at && job.start <= at && at <= job.finish);
         assert_eq!(eis().map(|ei| ei.start).max(), Some(job.start));
         assert_eq!(eis().map(|ei| ei.finish).min(), Some(job.finish));
         assert!((eis().map(|ei| f64::from(ei.bid)).sum::<f64>() - job.value).abs() < 1e-4);
         for (position, ei) in (0..).zip(eis()) {
-            assert_eq!((ei.state, ei.job, ei.position), (books::State::Open, number, position));
+            assert_eq!((ei.state, ei.job, ei.position), (EiState::Open, number, position));
             assert_eq!(ei.source, job.source);
         }
-        let listed = &planner.books.sources[job.source.index()].jobs;
+        let listed = &planner.ledger.sources[job.source.index()].jobs;
         assert_eq!(listed.iter().filter(|&&other| other == number).count(), 1);
     }
     for (at, used) in used {
-        assert!(used <= planner.timetable.supply.capacity(at) + ROUNDING);
+        assert!(used <= planner.timetable.budget.capacity(at) + ROUNDING);
         assert!((planner.timetable.summary(at).used - used).abs() < ROUNDING);
     }
     let price = planner.price.get();
@@ -79,20 +117,20 @@ fn check_plan(planner: &Fast) {
 }
 
 fn check_books(planner: &Fast) {
-    let books = &planner.books;
+    let ledger = &planner.ledger;
     let mut open: BTreeMap<SourceIdx, Vec<u32>> = BTreeMap::new();
-    for (number, ei) in (0..).zip(&books.eis).filter(|(_, ei)| ei.state == books::State::Open) {
-        assert!(books.cei_of(number).is_live && books.members(ei.cei).contains(&number));
+    for (number, ei) in (0..).zip(&ledger.eis).filter(|(_, ei)| ei.state == EiState::Open) {
+        assert!(ledger.cei_of(number).is_live && ledger.members(ei.cei).contains(&number));
         assert!(ei.finish >= planner.now);
         open.entry(ei.source).or_default().push(number);
     }
-    for source in (0..books.sources.len() as u32).map(SourceIdx) {
-        let mut listed: Vec<u32> = books.open_on(source).collect();
+    for source in (0..ledger.sources.len() as u32).map(SourceIdx) {
+        let mut listed: Vec<u32> = ledger.open_on(source).collect();
         listed.sort_unstable();
         assert_eq!(listed, open.remove(&source).unwrap_or_default());
     }
-    let n_upcoming: usize = books.sources.iter().map(|source| source.n_upcoming as usize).sum();
-    assert_eq!(n_upcoming, books.starting.len());
+    let n_upcoming: usize = ledger.sources.iter().map(|source| source.n_upcoming as usize).sum();
+    assert_eq!(n_upcoming, ledger.starting.len());
 }
 
 #[test]
@@ -113,11 +151,11 @@ fn the_parts_of_the_plan_agree() {
 fn memory_follows_the_live_needs() {
     let budget = Budget::constant(1.0).unwrap();
     let planner = live(7, 20_000, Planner::new(&budget, Costs::uniform()), 1.0, |_| ());
-    assert!(planner.books.eis.len() < 1_000, "{} interval records", planner.books.eis.len());
-    assert!(planner.books.ceis.len() < 500, "{} CEI records", planner.books.ceis.len());
+    assert!(planner.ledger.eis.len() < 1_000, "{} interval records", planner.ledger.eis.len());
+    assert!(planner.ledger.ceis.len() < 500, "{} CEI records", planner.ledger.ceis.len());
     assert!(planner.timetable.jobs.len() < 200, "{} jobs", planner.timetable.jobs.len());
-    assert!(planner.books.finishing.len() < 4_000 && planner.books.starting.len() < 4_000);
-    assert!(planner.spares.len() < 4_000, "{} spares", planner.spares.len());
+    assert!(planner.ledger.finishing.len() < 4_000 && planner.ledger.starting.len() < 4_000);
+    assert!(planner.backlog.len() < 4_000, "{} in the backlog", planner.backlog.len());
 }
 
 #[test]
@@ -139,6 +177,6 @@ fn needs_without_end_leave_nothing_behind_once_captured() {
             planner.observe(Observation { source, at: chronon, outcome: Outcome::Read });
         }
     }
-    assert!(planner.books.eis.len() < 100 && planner.timetable.jobs.len() < 100);
-    assert!(planner.books.finishing.len() < 2_000 && planner.books.starting.len() < 2_000);
+    assert!(planner.ledger.eis.len() < 100 && planner.timetable.jobs.len() < 100);
+    assert!(planner.ledger.finishing.len() < 2_000 && planner.ledger.starting.len() < 2_000);
 }

@@ -1,61 +1,59 @@
-//! The timetable: which chronon each job has its place in, within the supply of the chronons. It finds a
+//! The timetable: which chronon each job is planned for, within the budget of the chronons. It finds a
 //! place for one job more by shifting others inside their windows. It never drops a job.
 
 use dunlin_core::Budget;
 
 use super::jobs::Jobs;
-use super::number::ROUNDING;
-use super::slots::{Slots, Summary};
-use super::supply::{REACH, Supply, ring};
+use super::ordered_f64::ROUNDING;
+use super::planned_budget::{HORIZON, PlannedBudget, ring};
+use super::slots::{SlotSummary, Slots};
 
 #[derive(Debug, Clone)]
 pub(crate) struct Timetable<S> {
     pub(crate) jobs: Jobs,
     pub(crate) slots: S,
-    pub(crate) supply: Supply,
+    pub(crate) budget: PlannedBudget,
     /// During a search: the chronon whose job would move to this one, by chronon in a ring.
     origins: Vec<Option<u32>>,
 }
 
 /// Chronons first to last.
-pub(crate) type Span = (u32, u32);
+pub(crate) type ChrononSpan = (u32, u32);
 
 impl<S: Slots> Timetable<S> {
     pub(crate) fn new(budget: &Budget) -> Self {
         Self {
             jobs: Jobs::default(),
             slots: S::new(),
-            supply: Supply::new(budget),
-            origins: vec![None; REACH as usize],
+            budget: PlannedBudget::new(budget),
+            origins: vec![None; HORIZON as usize],
         }
     }
 
     /// Makes `now` the present chronon. Nothing may be planned for an earlier one any more.
     pub(crate) fn advance(&mut self, now: u32) {
-        self.supply.advance(now);
-        self.slots.advance(now);
+        self.budget.advance(now);
+        self.slots.advance(&self.jobs, now);
     }
 
     /// Another budget from `now` on. Jobs keep their places: what no longer fits moves on when its chronon comes.
     pub(crate) fn set_budget(&mut self, budget: &Budget, now: u32) {
-        self.supply.set_budget(budget, now);
+        self.budget.set_budget(budget, now);
     }
 
-    pub(crate) fn summary(&self, at: u32) -> Summary {
+    pub(crate) fn summary(&self, at: u32) -> SlotSummary {
         self.slots.summary(&self.jobs, at)
     }
 
     /// Whether `at` has room for another job of this cost.
     pub(crate) fn has_room(&self, at: u32, cost: f64) -> bool {
-        self.summary(at).used + cost <= self.supply.capacity(at) + ROUNDING
+        self.summary(at).used + cost <= self.budget.capacity(at) + ROUNDING
     }
 
     /// Takes a job's place away.
     pub(crate) fn unplace(&mut self, job: u32) {
-        let record = self.jobs.get_mut(job);
-        let cost = record.cost;
-        if let Some(at) = record.at.take() {
-            self.slots.left(&self.jobs, at, cost);
+        if let Some(at) = self.jobs.get_mut(job).at.take() {
+            self.slots.left(&self.jobs, job, at);
         }
     }
 
@@ -71,8 +69,8 @@ impl<S: Slots> Timetable<S> {
     /// The chronons that shifting can reach form a span, because a job's window is one and contains its
     /// place; the span grows by the job that reaches furthest. On failure returns that span: it is full,
     /// and none of its jobs can leave it.
-    pub(crate) fn place(&mut self, job: u32, from: u32) -> Result<(), Span> {
-        let (end, record) = (self.supply.end(), self.jobs.get(job));
+    pub(crate) fn place(&mut self, job: u32, from: u32) -> Result<(), ChrononSpan> {
+        let (end, record) = (self.budget.end(), self.jobs.get(job));
         let (mut first, mut last) = (record.start.max(from), record.finish.min(end));
         // How far the jobs of the span reach, and from where.
         let (mut right, mut left) = ((0, 0), (u32::MAX, 0));
@@ -81,7 +79,7 @@ impl<S: Slots> Timetable<S> {
             for at in fresh.0..=fresh.1 {
                 self.origins[ring(at)] = origin;
                 let summary = self.summary(at);
-                if summary.used + cost <= self.supply.capacity(at) + ROUNDING && self.chain_fits(job, at) {
+                if summary.used + cost <= self.budget.capacity(at) + ROUNDING && self.chain_fits(job, at) {
                     self.shift(job, at);
                     return Ok(());
                 }

@@ -2,21 +2,21 @@
 
 use dunlin_core::SourceIdx;
 
-use super::books::NONE;
-use super::number::ROUNDING;
+use super::super::cei_ledger::NONE;
+use super::backlog::Backlog;
+use super::ordered_f64::ROUNDING;
 use super::slots::Slots;
-use super::spares::Spares;
 use super::{Planner, SideWorth};
 
-/// At most this many intervals of a source are looked at when one of them is valued, and jobs of more keep
+/// At most this many intervals of a source are considered when one of them is valued, and jobs of more keep
 /// a running sum. Only a bound on the work.
-pub(super) const LOOK: usize = 64;
+pub(super) const MAX_CONSIDERED: usize = 64;
 
 /// CEIs with more intervals than this have the costs of all of them taken once and not once per bid.
 const LARGE: usize = 16;
 
-impl<S: Slots, L: Spares> Planner<S, L> {
-    /// The worth of one unit of budget: to other intervals, or to others who share the budget.
+impl<S: Slots, L: Backlog> Planner<S, L> {
+    /// The worth of one unit of budget: to other intervals, or to others that share the budget.
     pub(super) fn price(&self) -> f64 {
         self.price.get().max(self.floor)
     }
@@ -29,32 +29,32 @@ impl<S: Slots, L: Spares> Planner<S, L> {
     /// How many intervals share the probe of `ei`: those of its job, or the open ones on its source that
     /// overlap it.
     pub(super) fn sharers(&self, ei: u32) -> f64 {
-        let own = &self.books.eis[ei as usize];
+        let own = &self.ledger.eis[ei as usize];
         if own.job != NONE {
             return self.timetable.jobs.get(own.job).eis.len() as f64;
         }
         let from = own.start.max(self.now);
         let overlaps = |&other: &u32| {
-            let other = &self.books.eis[other as usize];
+            let other = &self.ledger.eis[other as usize];
             other.start <= own.finish && other.finish >= from
         };
-        self.books.open_on(own.source).take(LOOK).filter(overlaps).count().max(1) as f64
+        self.ledger.open_on(own.source).take(MAX_CONSIDERED).filter(overlaps).count().max(1) as f64
     }
 
     /// Its share of the price of a probe. Left out of a full stretch, it would have to pay for the least
     /// valuable job there; and where no chronon can ever pay for its probe, no price is enough.
     fn cost(&self, ei: u32) -> f64 {
-        let own = &self.books.eis[ei as usize];
-        if self.books.is_probing(ei) {
+        let own = &self.ledger.eis[ei as usize];
+        if self.ledger.is_probing(ei) {
             return 0.0;
         }
         let mut price = self.price();
         let probe = self.costs.of(own.source);
-        let (from, end) = (own.start.max(self.now), self.timetable.supply.end());
+        let (from, end) = (own.start.max(self.now), self.timetable.budget.end());
         if own.job == NONE && from <= end {
             let mut least = f64::INFINITY;
             for at in from..=own.finish.min(end) {
-                let (summary, capacity) = (self.timetable.summary(at), self.timetable.supply.capacity(at));
+                let (summary, capacity) = (self.timetable.summary(at), self.timetable.budget.capacity(at));
                 if summary.used + probe <= capacity + ROUNDING {
                     least = 0.0;
                     break;
@@ -71,12 +71,12 @@ impl<S: Slots, L: Spares> Planner<S, L> {
     /// What capturing `ei` for nothing would add: the weight of its CEI less the costs of the cheapest others
     /// it needs, compared with the same without `ei`.
     pub(super) fn bid(&self, ei: u32) -> f64 {
-        let cei = self.books.eis[ei as usize].cei;
+        let cei = self.ledger.eis[ei as usize].cei;
         let (left, weight) =
-            (self.books.ceis[cei as usize].left as usize, self.books.ceis[cei as usize].weight);
-        let is_possible = |other: u32| self.books.is_open(other) || self.books.is_probing(other);
-        let others = self.books.members(cei).filter(|&other| other != ei && is_possible(other));
-        if self.books.count_possible(cei) == left {
+            (self.ledger.ceis[cei as usize].left as usize, self.ledger.ceis[cei as usize].weight);
+        let is_possible = |other: u32| self.ledger.is_open(other) || self.ledger.is_probing(other);
+        let others = self.ledger.members(cei).filter(|&other| other != ei && is_possible(other));
+        if self.ledger.count_possible(cei) == left {
             return (weight - others.map(|other| self.cost(other)).sum::<f64>()).max(0.0);
         }
         let mut costs: Vec<f64> = others.map(|other| self.cost(other)).collect();
@@ -87,11 +87,11 @@ impl<S: Slots, L: Spares> Planner<S, L> {
     /// The bids of all open intervals of a CEI, whose costs are taken once.
     fn bids(&self, cei: u32) -> Vec<(u32, f64)> {
         let (left, weight) =
-            (self.books.ceis[cei as usize].left as usize, self.books.ceis[cei as usize].weight);
+            (self.ledger.ceis[cei as usize].left as usize, self.ledger.ceis[cei as usize].weight);
         let mut by_cost: Vec<(f64, u32)> = self
-            .books
+            .ledger
             .members(cei)
-            .filter(|&ei| self.books.is_open(ei) || self.books.is_probing(ei))
+            .filter(|&ei| self.ledger.is_open(ei) || self.ledger.is_probing(ei))
             .map(|ei| (self.cost(ei), ei))
             .collect();
         by_cost.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
@@ -118,8 +118,8 @@ impl<S: Slots, L: Spares> Planner<S, L> {
     /// Something about `ei` changed what the other intervals of its CEI are worth: brings their bids up to
     /// date.
     pub(super) fn refresh_others(&mut self, ei: u32) {
-        let cei = self.books.eis[ei as usize].cei;
-        let members = self.books.members(cei);
+        let cei = self.ledger.eis[ei as usize].cei;
+        let members = self.ledger.members(cei);
         if members.len() > LARGE {
             for (other, bid) in self.bids(cei) {
                 self.set_bid_of_other(ei, other, bid);
@@ -127,7 +127,7 @@ impl<S: Slots, L: Spares> Planner<S, L> {
             return;
         }
         for other in members {
-            if other != ei && self.books.eis[other as usize].job != NONE {
+            if other != ei && self.ledger.eis[other as usize].job != NONE {
                 let bid = self.bid(other);
                 self.set_bid_of_other(ei, other, bid);
             }
@@ -135,7 +135,7 @@ impl<S: Slots, L: Spares> Planner<S, L> {
     }
 
     fn set_bid_of_other(&mut self, ei: u32, other: u32, bid: f64) {
-        let record = &mut self.books.eis[other as usize];
+        let record = &mut self.ledger.eis[other as usize];
         let (job, old, new) = (record.job, record.bid, bid as f32);
         if other != ei && job != NONE && new != old {
             record.bid = new;
@@ -147,12 +147,12 @@ impl<S: Slots, L: Spares> Planner<S, L> {
     /// The value of a job as it is now: the price and the sharers drift.
     pub(super) fn revalue(&mut self, job: u32) -> f64 {
         let n_eis = self.timetable.jobs.get(job).eis.len();
-        if n_eis <= LOOK {
+        if n_eis <= MAX_CONSIDERED {
             let mut value = 0.0;
             for position in 0..n_eis {
                 let ei = self.timetable.jobs.get(job).eis[position];
                 let bid = self.bid(ei) as f32;
-                self.books.eis[ei as usize].bid = bid;
+                self.ledger.eis[ei as usize].bid = bid;
                 value += f64::from(bid);
             }
             if value != self.timetable.jobs.get(job).value {

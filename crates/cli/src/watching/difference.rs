@@ -1,0 +1,50 @@
+//! Pieces of two texts as a person reads them: coloured on a terminal, between marks elsewhere.
+
+use crate::backend::records::{ChangeRecord, PieceOperation, PieceRecord};
+use crate::terminal::{Paint, Tone, harmless};
+
+pub(super) fn painted(pieces: &[PieceRecord], paint: Paint) -> String {
+    let shown = |piece: &PieceRecord| {
+        let text = harmless(&piece.text);
+        match piece.op {
+            PieceOperation::Equal => text,
+            PieceOperation::Gap => " […] ".to_owned(),
+            // Without colours the marks have to say it.
+            PieceOperation::Delete if paint == Paint::Plain => format!("[-{text}-]"),
+            PieceOperation::Insert if paint == Paint::Plain => format!("{{+{text}+}}"),
+            PieceOperation::Delete => paint.paint(Tone::Bad, &text),
+            PieceOperation::Insert => paint.paint(Tone::Good, &text),
+        }
+    };
+    pieces.iter().map(shown).collect()
+}
+
+/// What is different in the text of a change, below its line; `None` where nothing is known of it.
+pub(super) fn below(change: &ChangeRecord, paint: Paint) -> Option<String> {
+    let pieces = &change.detail.as_ref().filter(|detail| !detail.pieces.is_empty())?.pieces;
+    let lines: Vec<String> = painted(pieces, paint).lines().map(|line| format!("    {line}")).collect();
+    Some(lines.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pieces() -> Vec<PieceRecord> {
+        let piece = |op, text: &str| PieceRecord { op, text: text.to_owned() };
+        vec![
+            piece(PieceOperation::Equal, "Teapot\nnow "),
+            piece(PieceOperation::Delete, "19"),
+            piece(PieceOperation::Insert, "17\u{1b}"),
+            piece(PieceOperation::Gap, ""),
+            piece(PieceOperation::Equal, "end"),
+        ]
+    }
+
+    #[test]
+    fn differences_are_marked_where_there_are_no_colours_and_nothing_in_them_steers_a_terminal() {
+        assert_eq!(painted(&pieces(), Paint::Plain), "Teapot\nnow [-19-]{+17\u{fffd}+} […] end");
+        let coloured = painted(&pieces(), Paint::Coloured);
+        assert!(coloured.contains("\u{1b}[31m19\u{1b}[0m\u{1b}[32m17\u{fffd}\u{1b}[0m"), "{coloured:?}");
+    }
+}

@@ -1,0 +1,225 @@
+//! Each difference between two contents, described: what it is, where it is, by what it can be recognised when it happens again.
+//! What is reported of it is decided elsewhere.
+
+use std::cmp::Ordering;
+
+use super::places::Nature;
+use super::verdict::{Changed, Reason};
+use crate::detect::Change;
+use crate::document::Item;
+use crate::hashing::mixed;
+use crate::outline::Region;
+use crate::parts::{
+    self, Line, Moment, Part, PartKind, Recognised, counts, direction, is_measured, is_precious, lines_of,
+    recognised_line,
+};
+use crate::work::Work;
+
+/// One difference between two contents.
+#[derive(Debug)]
+pub(super) struct Difference<'i> {
+    pub(super) changed: Changed<'i>,
+    pub(super) nature: Nature,
+    /// Where it is, and what it is one of several in.
+    pub(super) place: u32,
+    pub(super) container: u32,
+    /// Fingerprints of the lines that went and that came.
+    pub(super) old_lines: Vec<u32>,
+    pub(super) new_lines: Vec<u32>,
+    /// Whether its first figure rose or fell.
+    pub(super) direction: Ordering,
+    /// Known to be no news, whatever is remembered.
+    pub(super) reason: Option<Reason>,
+    pub(super) is_in_container: bool,
+    pub(super) is_last_in_container: bool,
+}
+
+impl Difference<'_> {
+    /// Whether it may be news.
+    pub(super) const fn is_open(&self) -> bool {
+        self.reason.is_none()
+    }
+}
+
+/// The container of whole items.
+pub(super) const ITEMS: u32 = 2;
+
+/// Describes changes; edited items part by part.
+pub(super) fn differences<'i>(changes: Vec<Change<'i>>, moment: Moment, work: &Work) -> Vec<Difference<'i>> {
+    let mut differences = Vec::new();
+    for change in changes {
+        match change {
+            Change::Edited { old, new } => edits(change, old, new, moment, work, &mut differences),
+            Change::Added(item) => differences.push(whole_item(change, item, PartKind::Added)),
+            Change::Removed(item) => differences.push(whole_item(change, item, PartKind::Removed)),
+        }
+    }
+    differences
+}
+
+fn whole_item<'i>(change: Change<'i>, item: &Item, kind: PartKind) -> Difference<'i> {
+    let text = if item.text.is_empty() { item.title.clone() } else { item.text.clone() };
+    let print = mixed(mixed(mixed(0, &item.id.to_string()), &item.title), &item.text);
+    let is_added = kind == PartKind::Added;
+    let (old, new) = if is_added { (String::new(), text) } else { (text, String::new()) };
+    let (old_lines, new_lines) = if is_added { (vec![], vec![print]) } else { (vec![print], vec![]) };
+    Difference {
+        changed: Changed { change, kind: name_of(kind), heading: "", old, new, rank: 0 },
+        nature: Nature { kind, region: Region::Content, is_precious: false, is_measured: false },
+        place: mixed(ITEMS, &item.id.to_string()),
+        container: ITEMS,
+        old_lines,
+        new_lines,
+        direction: Ordering::Equal,
+        reason: None,
+        is_in_container: true,
+        is_last_in_container: false,
+    }
+}
+
+const fn name_of(kind: PartKind) -> &'static str {
+    match kind {
+        PartKind::Added => "added",
+        PartKind::Edited { .. } => "edited",
+        PartKind::Removed => "removed",
+    }
+}
+
+fn edits<'i>(
+    change: Change<'i>,
+    old: &'i Item,
+    new: &'i Item,
+    moment: Moment,
+    work: &Work,
+    differences: &mut Vec<Difference<'i>>,
+) {
+    let (old_lines, new_lines) = (lines_of(old), lines_of(new));
+    let parts = parts::compare(&old_lines, &new_lines, moment, work);
+    // Places of one item are not those of another.
+    let base = mixed(0, &new.id.to_string());
+    if parts.is_unknown {
+        let mut whole = whole_item(change, new, PartKind::Edited { only_values: false });
+        whole.changed.old.clone_from(&old.text);
+        differences.push(whole);
+        return;
+    }
+    let ignored = |reason, old: &str, new: &str| Difference {
+        changed: Changed {
+            change,
+            kind: "edited",
+            heading: "",
+            old: old.to_owned(),
+            new: new.to_owned(),
+            rank: 0,
+        },
+        nature: Nature {
+            kind: PartKind::Edited { only_values: true },
+            region: Region::Content,
+            is_precious: false,
+            is_measured: false,
+        },
+        place: 0,
+        container: 0,
+        old_lines: Vec::new(),
+        new_lines: Vec::new(),
+        direction: Ordering::Equal,
+        reason: Some(reason),
+        is_in_container: false,
+        is_last_in_container: false,
+    };
+    for (before, now, what) in &parts.recognised {
+        let (before, now) = (old_lines[*before].text, new_lines[*now].text);
+        differences.push(ignored(Reason::Recognised(*what), before, now));
+    }
+    if parts.n_moved > 0 {
+        differences.push(ignored(Reason::Moved, "", ""));
+    }
+    if parts.recognised.is_empty() && parts.n_moved == 0 && parts.open.is_empty() {
+        differences.push(ignored(Reason::Recognised(Recognised::Formatting), &old.title, &new.title));
+    }
+    for part in parts.open {
+        differences.push(difference(change, base, &part, &old_lines, &new_lines));
+    }
+}
+
+fn difference<'i>(
+    change: Change<'i>,
+    base: u32,
+    part: &Part,
+    old_lines: &[Line<'i>],
+    new_lines: &[Line<'i>],
+) -> Difference<'i> {
+    let (old, new) = (&old_lines[part.old.clone()], &new_lines[part.new.clone()]);
+    let text = |lines: &[Line<'_>]| lines.iter().map(|line| line.text).collect::<Vec<_>>().join("\n");
+    let prints = |lines: &[Line<'_>]| lines.iter().map(|line| mixed(base, line.text)).collect::<Vec<_>>();
+    let (side, range) = if part.new.is_empty() { (old_lines, &part.old) } else { (new_lines, &part.new) };
+    let lines = || new.iter().chain(old);
+    let pleasantry = || {
+        let kinds: Vec<_> = lines().map(|line| recognised_line(line.text)).collect();
+        kinds
+            .iter()
+            .all(Option::is_some)
+            .then(|| kinds.first().copied().flatten())
+            .flatten()
+            .map(Reason::Recognised)
+    };
+    let is_precious = lines().any(|line| is_precious(line.text));
+    let is_value = matches!(part.kind, PartKind::Edited { only_values: true });
+    let is_measured =
+        new.iter().any(|line| is_measured(line.text)) || is_value && counts(old[0].text, new[0].text);
+    let by_region = match part.region {
+        Region::Content => 0,
+        Region::Aside => 4,
+        Region::Frame => 6,
+        Region::Extra => 8,
+    };
+    let is_title = side[range.start].context.is_heading;
+    let rank = by_region
+        + if is_precious || is_title {
+            0
+        } else if is_value {
+            1
+        } else {
+            2
+        };
+    Difference {
+        changed: Changed {
+            change,
+            kind: name_of(part.kind),
+            heading: heading_above(side, range.start),
+            old: text(old),
+            new: text(new),
+            rank,
+        },
+        nature: Nature {
+            kind: part.kind,
+            region: part.region,
+            is_precious: is_precious || is_title,
+            is_measured,
+        },
+        place: mixed(base, &part.place.to_string()),
+        container: mixed(base, &part.container.to_string()),
+        old_lines: prints(old),
+        new_lines: prints(new),
+        direction: if is_value { direction(old[0].text, new[0].text) } else { Ordering::Equal },
+        reason: (part.region == Region::Extra).then_some(Reason::Extra).or_else(pleasantry),
+        is_in_container: part.container != 0,
+        is_last_in_container: is_last(side, range.end),
+    }
+}
+
+/// Whether no line below belongs to the same container as the one before `end`.
+fn is_last(lines: &[Line<'_>], end: usize) -> bool {
+    let container = end.checked_sub(1).map(|last| lines[last].context.container);
+    !lines[end..].iter().any(|line| Some(line.context.container) == container)
+}
+
+/// The nearest heading above a line, as long as it is about the same region.
+fn heading_above<'i>(lines: &[Line<'i>], index: usize) -> &'i str {
+    let region = lines[index].context.region;
+    if lines[index].context.is_heading {
+        return "";
+    }
+    let above = lines[..index].iter().rev().filter(|line| line.context.region == region);
+    above.clone().find(|line| line.context.is_heading).map_or("", |line| line.text)
+}

@@ -1,0 +1,77 @@
+//! Which region of a page an element begins, by its name, its role and the words in its class and id. Guesses: what they
+//! decide is how much of a change there is reported, never whether the page is read.
+
+use scraper::node::Element;
+
+use crate::outline::Region;
+
+/// Words in names of elements that visitors are shown and editors do not write.
+#[rustfmt::skip]
+const EXTRA: [&str; 44] = [
+    "ad", "ads", "adv", "advert", "adverts", "advertisement", "advertising", "adslot", "banner", "sponsor", "sponsored",
+    "promo", "promotion", "cookie", "cookies", "consent", "gdpr", "newsletter", "subscribe", "signup", "paywall", "related",
+    "recommend", "recommended", "recommendations", "recirc", "outbrain", "taboola", "popular", "trending", "mostread",
+    "mostpopular", "share", "sharing", "social", "ticker", "breadcrumb", "breadcrumbs", "pagination", "pager", "toast",
+    "modal", "popup", "skip",
+];
+
+/// Words in names of elements beside the content.
+const ASIDE: [&str; 5] = ["sidebar", "aside", "widget", "widgets", "rail"];
+
+/// The region that an element begins inside another; `is_in_main` if that is the main part of the page or an article.
+pub(crate) fn region_of(element: &Element, outer: Region, is_in_main: bool) -> Region {
+    let by_name = match element.name() {
+        // Names such as `has-sidebar` say what is somewhere inside.
+        "html" | "body" => return outer,
+        "main" | "article" => {
+            return if outer == Region::Extra { outer } else { Region::Content };
+        }
+        // An article has a header and a footer of its own.
+        "footer" | "header" if is_in_main => Region::Content,
+        "nav" | "footer" | "header" => Region::Frame,
+        "aside" => Region::Aside,
+        _ => Region::Content,
+    };
+    let by_role = match element.attr("role") {
+        Some("navigation" | "banner" | "contentinfo" | "search") => Region::Frame,
+        Some("complementary") => Region::Aside,
+        Some("alertdialog" | "dialog") => Region::Extra,
+        _ => Region::Content,
+    };
+    let named = names(element).map(by_word).max().unwrap_or_default();
+    outer.max(by_name).max(by_role).max(named)
+}
+
+fn by_word(word: &str) -> Region {
+    let is = |known: &[&str]| known.iter().any(|known| word.eq_ignore_ascii_case(known));
+    if is(&EXTRA) {
+        Region::Extra
+    } else if is(&ASIDE) {
+        Region::Aside
+    } else {
+        Region::Content
+    }
+}
+
+/// The words of an element's id and classes: `most-read_box` has three. `with-sidebar` says what is inside.
+fn names(element: &Element) -> impl Iterator<Item = &str> {
+    let texts = element.attr("id").into_iter().chain(element.attr("class"));
+    let names = texts.flat_map(str::split_ascii_whitespace);
+    let says_what_is_inside =
+        |name: &str| ["has", "with", "no", "is"].iter().any(|word| name.starts_with(word));
+    names
+        .filter(move |name| !says_what_is_inside(name))
+        .flat_map(|name| name.split(|c: char| !c.is_ascii_alphanumeric()))
+        .filter(|word| !word.is_empty())
+}
+
+/// The names that stay when a page is built anew: without those that tools make up, such as `css-1x2y3z`, and without what they
+/// append, as in `title__cabfde`.
+pub(super) fn stable_names(element: &Element) -> impl Iterator<Item = &str> {
+    let texts = element.attr("id").into_iter().chain(element.attr("class"));
+    let names = texts.flat_map(str::split_ascii_whitespace);
+    names.map(|name| name.split("__").next().unwrap_or(name)).filter(|name| {
+        let looks_written = |c: char| c.is_ascii_lowercase() || c == '-' || c == '_';
+        (2..=32).contains(&name.len()) && name.chars().all(looks_written)
+    })
+}

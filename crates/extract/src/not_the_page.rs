@@ -1,0 +1,181 @@
+//! Answers that are not the page, though the server says that all is well: cut off, an error page, maintenance, a wall of consent or
+//! a sign-in. Compared with the page, everything on it would be gone, and come again a moment later.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::time::Duration;
+
+use crate::document::{Document, Item};
+use crate::outline::Region;
+
+/// What an answer is instead of the page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotThePage {
+    /// The end is missing.
+    CutOff,
+    /// It says that something does not work, or asks to wait, to sign in or to agree first.
+    Notice,
+    /// Nearly everything is gone, without a word.
+    Remains,
+}
+
+impl NotThePage {
+    /// After so many contents in a row, and this long, it is what the page has become.
+    pub const fn patience(self) -> (u8, Duration) {
+        match self {
+            Self::CutOff | Self::Remains => (3, Duration::from_hours(1)),
+            Self::Notice => (6, Duration::from_hours(24)),
+        }
+    }
+}
+
+impl fmt::Display for NotThePage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::CutOff => "the end of the page is missing; it is probed again before anything is reported",
+            Self::Notice => {
+                "the server answers with an error, maintenance, consent or sign-in page; open the page in a browser to see why"
+            }
+            Self::Remains => "nearly all of the page is gone; it is reported if it stays so",
+        })
+    }
+}
+
+/// Fewer lines are too few to tell a page by.
+const FEWEST_LINES: usize = 3;
+
+/// What `document` is instead of the page that had these items, if it is not the page.
+pub fn not_the_page(previous: &[Item], document: &Document) -> Option<NotThePage> {
+    let old: Vec<&str> = previous.iter().flat_map(content_lines).collect();
+    let new: Vec<&str> = document.items.iter().flat_map(content_lines).collect();
+    if old.len() < FEWEST_LINES {
+        return None;
+    }
+    if is_cut_off(&old, &new, document.ends_early) {
+        return Some(NotThePage::CutOff);
+    }
+    let known: BTreeSet<&str> = old.iter().copied().collect();
+    let n_kept = new.iter().filter(|line| known.contains(**line)).collect::<BTreeSet<_>>().len();
+    let size = |lines: &[&str]| lines.iter().map(|line| line.len()).sum::<usize>();
+    let is_other = n_kept * 7 < known.len();
+    let says_so = document.title.iter().map(String::as_str).chain(new.iter().copied()).any(is_notice);
+    if is_other && says_so && (size(&new) < size(&old) || new.len() < 12) {
+        return Some(NotThePage::Notice);
+    }
+    (is_other && size(&new) * 4 < size(&old)).then_some(NotThePage::Remains)
+}
+
+/// The lines of an item, without advertising and the like.
+fn content_lines(item: &Item) -> impl Iterator<Item = &str> {
+    item.text
+        .lines()
+        .enumerate()
+        .filter(|(index, _)| item.outline.line(*index).region != Region::Extra)
+        .map(|(_, line)| line)
+}
+
+/// Whether the new lines are the beginning of the old ones, as far as nothing else was changed.
+fn is_cut_off(old: &[&str], new: &[&str], ends_early: bool) -> bool {
+    if new.is_empty() {
+        return ends_early;
+    }
+    let Some((last, whole)) = new.split_last() else { return false };
+    // What is missing has to be at the end: the last whole line is found far above the end of the old text.
+    let anchor = whole.iter().rev().take(5).find_map(|line| old.iter().rposition(|known| known == line));
+    let at = match anchor {
+        Some(at) => at,
+        None if whole.is_empty() => return old[0].len() > last.len() && old[0].starts_with(last),
+        None => return ends_early && new.len() < old.len(),
+    };
+    let n_missing = old.len().saturating_sub(at + 1);
+    if n_missing == 0 {
+        return false;
+    }
+    let is_partial = old[at + 1..]
+        .iter()
+        .any(|line| line.len() > last.len() && line.starts_with(last) && !last.is_empty());
+    let n_after = new.len() - whole.iter().rposition(|line| old[at] == *line).map_or(0, |index| index + 1);
+    let is_shorter = n_missing > n_after;
+    ends_early && (is_shorter || is_partial) || is_shorter && is_partial && n_missing > 1
+}
+
+/// The line by which a short document looks like a page that stands in for another, for a first look at it: there is nothing yet
+/// to compare it with.
+pub(crate) fn notice_in(document: &Document) -> Option<&str> {
+    const MOST_LINES: usize = 12;
+    const MOST_BYTES: usize = 1_500;
+    let lines: Vec<&str> = document.items.iter().flat_map(content_lines).take(MOST_LINES).collect();
+    let n_bytes: usize = lines.iter().map(|line| line.len()).sum();
+    if lines.len() == MOST_LINES || n_bytes > MOST_BYTES {
+        return None;
+    }
+    document.title.as_deref().into_iter().chain(lines).find(|line| is_notice(line))
+}
+
+/// Words of pages that stand in for another, in the languages in which servers answer most.
+#[rustfmt::skip]
+const NOTICES: [&str; 62] = [
+    "maintenance", "temporarily unavailable", "service unavailable", "bad gateway", "gateway time", "internal error",
+    "internal server error", "server error", "something went wrong", "try again", "an error occurred", "error 5", "error 4",
+    "not found", "page unavailable", "access denied", "forbidden", "too many requests", "rate limit", "captcha",
+    "are you a robot", "not a robot", "verify you are", "checking your browser", "unusual traffic", "enable javascript",
+    "enable cookies", "accept cookies", "before you continue", "sign in to continue", "log in to continue", "please log in",
+    "please sign in", "session has expired", "be right back", "back soon", "under construction", "offline", "wartung",
+    "nicht erreichbar", "nicht verfügbar", "fehler", "versuchen sie es", "anmelden, um", "erreur", "indisponible", "réessayer",
+    "en cours de maintenance", "mantenimiento", "no disponible", "inténtalo", "manutenzione", "non disponibile", "manutenção",
+    "indisponível", "onderhoud", "メンテナンス", "エラー", "しばらく", "维护", "错误", "технические работы",
+];
+
+fn is_notice(line: &str) -> bool {
+    let lower = crate::text::cut(line, 400).to_lowercase();
+    NOTICES.iter().any(|notice| lower.contains(notice))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recipe::{NoiseRules, Recipe};
+    use crate::{Extractor, Input, Limits};
+
+    fn read(body: &str) -> Document {
+        let extractor = Extractor::new(&Recipe::Auto, &NoiseRules::default(), Limits::default()).unwrap();
+        extractor.extract(&Input { body: body.as_bytes(), ..Input::default() })
+    }
+
+    const PAGE: &str = "<html><body><h1>Offers</h1><p>Tea: $ 5</p><p>Coffee: $ 7</p><p>Cake: $ 3 for a piece, fresh from \
+                        the oven every morning</p><p>Closed on Mondays and on all public holidays</p></body></html>";
+
+    fn check(body: &str) -> Option<NotThePage> {
+        not_the_page(&read(PAGE).items, &read(body))
+    }
+
+    #[test]
+    fn a_page_that_was_cut_off_is_not_the_page() {
+        for end in [60, 75, 90, 130] {
+            assert_eq!(check(&PAGE[..end]), Some(NotThePage::CutOff), "{}", &PAGE[..end]);
+        }
+    }
+
+    #[test]
+    fn error_and_maintenance_pages_are_not_the_page() {
+        for body in [
+            "<html><body><h1>Something went wrong</h1><p>Please try again later.</p></body></html>",
+            "<html><head><title>Wartung</title></head><body><p>Wir sind gleich zurück.</p></body></html>",
+            "<html><body>Before you continue: accept cookies</body></html>",
+        ] {
+            assert_eq!(check(body), Some(NotThePage::Notice), "{body}");
+        }
+        assert_eq!(check("<html><body><p>Hello</p></body></html>"), Some(NotThePage::Remains));
+    }
+
+    #[test]
+    fn a_page_that_changed_is_the_page() {
+        for (from, to) in [
+            ("<p>Closed on Mondays and on all public holidays</p>", ""),
+            ("<p>Tea: $ 5</p>", "<p>Something went wrong with our tea: try again later.</p>"),
+            ("<h1>Offers</h1><p>Tea: $ 5</p>", ""),
+        ] {
+            assert_eq!(check(&PAGE.replace(from, to)), None, "{to}");
+        }
+    }
+}

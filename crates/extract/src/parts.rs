@@ -1,0 +1,318 @@
+//! Two texts to the parts in which they differ: lines that came, lines that went, lines that say something else. What moved, or
+//! differs only in what a clock, a counter or a server makes, is told apart here; what is worth reporting is decided elsewhere.
+
+mod anchors;
+mod likeness;
+mod values;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use crate::document::Item;
+use crate::hashing::mixed;
+use crate::outline::{LineContext, Region};
+use crate::work::Work;
+
+use anchors::{aligned, anchors};
+use likeness::{Features, features, paired};
+pub use values::Recognised;
+pub(crate) use values::{
+    Moment, counts, direction, is_measured, is_money_sign, is_precious, recognised_alone, recognised_line,
+};
+
+/// One line of an item, with where it stands. The title comes first.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Line<'i> {
+    pub(crate) text: &'i str,
+    pub(crate) context: LineContext,
+    /// How many lines with the same path are above it.
+    ordinal: u32,
+}
+
+/// The place of titles.
+const TITLE_PATH: u32 = 1;
+
+/// The lines of an item.
+pub(crate) fn lines_of(item: &Item) -> Vec<Line<'_>> {
+    let title =
+        LineContext { path: TITLE_PATH, container: TITLE_PATH, is_heading: true, ..LineContext::default() };
+    let mut above: BTreeMap<u32, u32> = BTreeMap::new();
+    // A title that was made from the first line would be reported twice.
+    let first = item.text.lines().next().unwrap_or_default();
+    let has_title = !item.title.is_empty() && !first.starts_with(item.title.trim_end_matches('…'));
+    let title = has_title.then_some((item.title.as_str(), title));
+    let body = item.text.lines().enumerate().map(|(index, text)| (text, item.outline.line(index)));
+    let with_ordinal = |(text, context): (_, LineContext)| {
+        let ordinal = above.entry(context.path).or_default();
+        *ordinal += 1;
+        Line { text, context, ordinal: *ordinal - 1 }
+    };
+    title.into_iter().chain(body).map(with_ordinal).collect()
+}
+
+/// What happened to a part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PartKind {
+    Added,
+    Edited {
+        /// Only figures, dates and the like are different.
+        only_values: bool,
+    },
+    Removed,
+}
+
+/// A part in which two texts differ.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Part {
+    pub(crate) kind: PartKind,
+    /// The lines that were there.
+    pub(crate) old: Range<usize>,
+    /// The lines that are there.
+    pub(crate) new: Range<usize>,
+    /// A fingerprint of where it is.
+    pub(crate) place: u32,
+    /// A fingerprint of what it is one of several in.
+    pub(crate) container: u32,
+    pub(crate) region: Region,
+}
+
+/// How two texts differ.
+#[derive(Debug, Default)]
+pub(crate) struct Parts {
+    /// In the order of the new text; what is gone comes last.
+    pub(crate) open: Vec<Part>,
+    /// Pairs of lines that differ only in what is recognised as noise.
+    pub(crate) recognised: Vec<(usize, usize, Recognised)>,
+    /// Lines that are somewhere else now.
+    pub(crate) n_moved: usize,
+    /// The texts are too long and too different to be compared line by line.
+    pub(crate) is_unknown: bool,
+}
+
+/// Compares two texts.
+pub(crate) fn compare(old: &[Line<'_>], new: &[Line<'_>], moment: Moment, work: &Work) -> Parts {
+    if !work.take((old.len() + new.len()) as u64) {
+        return Parts { is_unknown: true, ..Parts::default() };
+    }
+    let mut comparison = Comparing { old, new, moment, work, parts: Parts::default() };
+    let mut left = (Vec::new(), Vec::new());
+    let mut groups = Vec::new();
+    for (removed, inserted) in hunks(old, new) {
+        let (removed, inserted) = comparison.without_recognised(removed, inserted);
+        let start = (left.0.len(), left.1.len());
+        left.0.extend(removed);
+        left.1.extend(inserted);
+        groups.push((start.0..left.0.len(), start.1..left.1.len()));
+    }
+    let moved = comparison.moved(&left.0, &left.1);
+    let (mut pairs, mut removed_alone, mut inserted_alone) = (Vec::new(), Vec::new(), Vec::new());
+    for (removed, inserted) in groups {
+        let keep = |lines: &[Candidate], range: Range<usize>, moved: &[bool]| -> Vec<usize> {
+            range.filter(|at| !moved[*at]).map(|at| lines[at].index).collect()
+        };
+        removed_alone.extend(keep(&left.0, removed.clone(), &moved.0));
+        inserted_alone.extend(keep(&left.1, inserted.clone(), &moved.1));
+        pairs.extend(comparison.pairs(&keep(&left.0, removed, &moved.0), &keep(&left.1, inserted, &moved.1)));
+    }
+    let without =
+        |indices: &mut Vec<usize>, taken: BTreeSet<usize>| indices.retain(|index| !taken.contains(index));
+    for round in 0..3 {
+        if round > 0 {
+            let more = comparison.pairs_elsewhere(&removed_alone, &inserted_alone, round == 1);
+            pairs.extend(more);
+        }
+        without(&mut removed_alone, pairs.iter().map(|(old, _)| *old).collect());
+        without(&mut inserted_alone, pairs.iter().map(|(_, new)| *new).collect());
+    }
+    pairs.sort_unstable_by_key(|(_, new)| *new);
+    for (old, new) in pairs {
+        comparison.add_edit(old, new);
+    }
+    comparison.add_inserted(&inserted_alone);
+    comparison.add_removed(&removed_alone);
+    comparison.parts.open.sort_by_key(|part| (part.new.is_empty(), part.new.start, part.old.start));
+    comparison.parts
+}
+
+/// The runs of lines between lines that both sides have once, without what is equal at the ends of such a run.
+fn hunks(old: &[Line<'_>], new: &[Line<'_>]) -> Vec<(Range<usize>, Range<usize>)> {
+    let prints = |lines: &[Line<'_>]| lines.iter().map(|line| values::hash_of(line.text)).collect::<Vec<_>>();
+    let (mut hunks, mut at_old, mut at_new) = (Vec::new(), 0, 0);
+    for (next_old, next_new) in
+        anchors(&prints(old), &prints(new)).into_iter().chain([(old.len(), new.len())])
+    {
+        let (mut start, mut end) = ((at_old, at_new), (next_old, next_new));
+        while start.0 < end.0 && start.1 < end.1 && old[start.0].text == new[start.1].text {
+            start = (start.0 + 1, start.1 + 1);
+        }
+        while start.0 < end.0 && start.1 < end.1 && old[end.0 - 1].text == new[end.1 - 1].text {
+            end = (end.0 - 1, end.1 - 1);
+        }
+        if start != end {
+            hunks.push((start.0..end.0, start.1..end.1));
+        }
+        (at_old, at_new) = (next_old + 1, next_new + 1);
+    }
+    hunks
+}
+
+/// A line that has no partner yet, and what it is recognised by.
+#[derive(Debug)]
+struct Candidate {
+    index: usize,
+    key: u64,
+}
+
+struct Comparing<'c, 'i> {
+    old: &'c [Line<'i>],
+    new: &'c [Line<'i>],
+    moment: Moment,
+    work: &'c Work,
+    parts: Parts,
+}
+
+impl Comparing<'_, '_> {
+    /// The lines of a hunk that are still different once what is recognised as noise is set aside.
+    fn without_recognised(
+        &mut self,
+        removed: Range<usize>,
+        inserted: Range<usize>,
+    ) -> (Vec<Candidate>, Vec<Candidate>) {
+        let candidates = |lines: &[Line<'_>], range: Range<usize>| -> Vec<Candidate> {
+            range.map(|index| Candidate { index, key: values::key_of(lines[index].text) }).collect()
+        };
+        let (mut removed, mut inserted) = (candidates(self.old, removed), candidates(self.new, inserted));
+        // Lines with the same words, whatever their figures, are found first: rows of a table keep their order.
+        let templates = |lines: &[Line<'_>], candidates: &[Candidate]| -> Vec<u64> {
+            candidates.iter().map(|line| values::template_of(lines[line.index].text)).collect()
+        };
+        let pairs = aligned(&templates(self.old, &removed), &templates(self.new, &inserted), self.work);
+        let mut is_paired = (vec![false; removed.len()], vec![false; inserted.len()]);
+        for (old, new) in pairs {
+            if removed[old].key != inserted[new].key {
+                continue;
+            }
+            (is_paired.0[old], is_paired.1[new]) = (true, true);
+            let (old, new) = (removed[old].index, inserted[new].index);
+            if self.old[old].text != self.new[new].text {
+                let what = values::recognised(self.old[old].text, self.new[new].text, self.moment);
+                self.parts.recognised.push((old, new, what.unwrap_or(Recognised::Formatting)));
+            }
+        }
+        let mut at = is_paired.0.iter();
+        removed.retain(|_| !at.next().copied().unwrap_or_default());
+        let mut at = is_paired.1.iter();
+        inserted.retain(|_| !at.next().copied().unwrap_or_default());
+        (removed, inserted)
+    }
+
+    /// Which lines are on the other side as well, somewhere else.
+    fn moved(&mut self, removed: &[Candidate], inserted: &[Candidate]) -> (Vec<bool>, Vec<bool>) {
+        let mut waiting: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+        for (at, line) in removed.iter().enumerate().rev() {
+            waiting.entry(line.key).or_default().push(at);
+        }
+        let mut moved = (vec![false; removed.len()], vec![false; inserted.len()]);
+        for (at, line) in inserted.iter().enumerate() {
+            if let Some(from) = waiting.get_mut(&line.key).and_then(Vec::pop) {
+                (moved.0[from], moved.1[at]) = (true, true);
+                self.parts.n_moved += 1;
+            }
+        }
+        moved
+    }
+
+    /// Which lines of a hunk became which.
+    fn pairs(&self, removed: &[usize], inserted: &[usize]) -> Vec<(usize, usize)> {
+        let read = |lines: &[Line<'_>], indices: &[usize]| -> Vec<Features> {
+            indices.iter().map(|index| features(lines[*index])).collect()
+        };
+        let pairs = paired(&read(self.old, removed), &read(self.new, inserted), self.work);
+        pairs.into_iter().map(|(old, new)| (removed[old], inserted[new])).collect()
+    }
+
+    /// Lines that moved and say something else as well: with `by_words`, the same words with other figures; else whatever is said at
+    /// a place that both texts have once. Once on each side.
+    fn pairs_elsewhere(&self, removed: &[usize], inserted: &[usize], by_words: bool) -> Vec<(usize, usize)> {
+        let once = |lines: &[Line<'_>], indices: &[usize]| {
+            let mut found: BTreeMap<(u32, u64), Option<usize>> = BTreeMap::new();
+            let is_alone = |line: &Line<'_>| {
+                line.ordinal == 0
+                    && !lines.iter().any(|other| other.context.path == line.context.path && other.ordinal > 0)
+            };
+            for index in indices.iter().filter(|index| by_words || is_alone(&lines[**index])) {
+                let line = lines[*index];
+                let what = (line.context.path, if by_words { values::template_of(line.text) } else { 0 });
+                found.entry(what).and_modify(|place| *place = None).or_insert(Some(*index));
+            }
+            found
+        };
+        let (olds, news) = (once(self.old, removed), once(self.new, inserted));
+        olds.iter().filter_map(|(what, old)| Some(((*old)?, (*news.get(what)?)?))).collect()
+    }
+
+    fn add_edit(&mut self, old: usize, new: usize) {
+        let (before, now) = (self.old[old], self.new[new]);
+        if let Some(what) = values::recognised(before.text, now.text, self.moment) {
+            self.parts.recognised.push((old, new, what));
+            return;
+        }
+        let template = values::template_of(now.text);
+        let only_values = values::template_of(before.text) == template;
+        // The same words at the same place are one figure that moves, wherever the lines above it went.
+        let place = if only_values {
+            mixed(now.context.path, &template.to_string())
+        } else {
+            mixed(before.context.path, &before.ordinal.to_string())
+        };
+        self.parts.open.push(Part {
+            kind: PartKind::Edited { only_values },
+            old: old..old + 1,
+            new: new..new + 1,
+            place,
+            container: now.context.container,
+            region: now.context.region,
+        });
+    }
+
+    fn add_removed(&mut self, indices: &[usize]) {
+        for group in entries(indices, self.old) {
+            let line = self.old[group.start];
+            self.add_group(PartKind::Removed, group, line);
+        }
+    }
+
+    fn add_inserted(&mut self, indices: &[usize]) {
+        for group in entries(indices, self.new) {
+            let line = self.new[group.start];
+            self.add_group(PartKind::Added, group, line);
+        }
+    }
+
+    fn add_group(&mut self, kind: PartKind, group: Range<usize>, line: Line<'_>) {
+        let (old, new) = if kind == PartKind::Added { (0..0, group) } else { (group, 0..0) };
+        let place = mixed(line.context.path, &format!("#{}", line.ordinal));
+        let LineContext { container, region, .. } = line.context;
+        self.parts.open.push(Part { kind, old, new, place, container, region });
+    }
+}
+
+/// Lines that follow each other and belong together: one entry of a list, one section, one passage.
+fn entries(indices: &[usize], lines: &[Line<'_>]) -> Vec<Range<usize>> {
+    let mut groups: Vec<Range<usize>> = Vec::new();
+    for index in indices {
+        let LineContext { starts_entry, is_heading, region, .. } = lines[*index].context;
+        match groups.last_mut() {
+            Some(group)
+                if group.end == *index
+                    && !starts_entry
+                    && !is_heading
+                    && lines[group.start].context.region == region =>
+            {
+                group.end = index + 1;
+            }
+            _ => groups.push(*index..index + 1),
+        }
+    }
+    groups
+}

@@ -1,0 +1,306 @@
+//! A change in one line that a person understands without the page: which thing, what it was, what it is. Whole words, whole
+//! figures with their units. Decides nothing about what is reported.
+
+use std::ops::Range;
+
+use crate::detect::Change;
+use crate::diff::same;
+use crate::document::Item;
+use crate::flicker::Changed;
+use crate::parts::{is_money_sign, recognised_alone};
+use crate::tokens::{Kind, Token, tokens};
+use crate::work::Work;
+
+/// The most characters of a summary.
+pub const LONGEST_SUMMARY: usize = 280;
+/// The most characters of what a line is about.
+const LONGEST_NAME: usize = 60;
+/// The most characters of what was there and of what is there.
+const LONGEST_SIDE: usize = 90;
+/// Bytes of a line that is said as a whole, and of what stands before a difference.
+const SHORT: usize = 64;
+/// Differences of one line that are told.
+const MOST_DIFFERENCES: usize = 4;
+/// Words that are shown before a difference, and after it.
+const WORDS_BEFORE: usize = 4;
+const WORDS_AFTER: usize = 3;
+
+/// A change in one line of at most [`LONGEST_SUMMARY`] characters.
+///
+/// ```
+/// use dunlin_extract::{Extractor, Flicker, Input, Limits, summary::summary};
+/// use dunlin_extract::recipe::{NoiseRules, Recipe};
+///
+/// let extractor = Extractor::new(&Recipe::Auto, &NoiseRules::default(), Limits::default())?;
+/// let read = |price: &str| {
+///     let body = format!("<html><body><h1>Teapot</h1><p>Price: {price} incl. VAT</p></body></html>");
+///     extractor.extract(&Input { body: body.as_bytes(), ..Input::default() }).items
+/// };
+/// let (old, new) = (read("€ 19.99"), read("€ 17.49"));
+/// let (_, verdict) = Flicker::default().observe(&old, &new);
+/// assert_eq!(summary(&verdict.reported[0]), "Teapot: Price: € 19.99 → € 17.49 incl. VAT");
+/// # Ok::<(), dunlin_extract::Error>(())
+/// ```
+pub fn summary(changed: &Changed<'_>) -> String {
+    shortened(&line_of(changed), LONGEST_SUMMARY)
+}
+
+/// Several changes of one item in one line, in the order in which they are given; the rest is counted where they are too many.
+pub fn summary_of_all(all: &[&Changed<'_>]) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for changed in all {
+        // A heading often says what the title says.
+        let is_said = all.iter().any(|other| {
+            !std::ptr::eq(*other, *changed)
+                && other.new.len() < changed.new.len()
+                && changed.new.contains(&*other.new)
+                && !other.new.is_empty()
+                && changed.heading.is_empty()
+        });
+        let line = line_of(changed);
+        if (!is_said || lines.is_empty() && all.len() == 1) && !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    let mut said = String::new();
+    for (index, line) in lines.iter().enumerate() {
+        let n_left = lines.len() - index;
+        if index > 0 && said.chars().count() + line.chars().count() + SEPARATOR.len() > LONGEST_SUMMARY {
+            let rest = format!("{n_left} more");
+            said.push_str(SEPARATOR);
+            said.push_str(&rest);
+            break;
+        }
+        if index > 0 {
+            said.push_str(SEPARATOR);
+        }
+        said.push_str(line);
+    }
+    if said.is_empty() {
+        said = all.first().map(|changed| line_of(changed)).unwrap_or_default();
+    }
+    shortened(&said, LONGEST_SUMMARY)
+}
+
+/// What stands between several changes.
+const SEPARATOR: &str = " · ";
+
+fn line_of(changed: &Changed<'_>) -> String {
+    match (&changed.change, changed.kind) {
+        (Change::Added(item) | Change::Removed(item), _) => name_of(item),
+        (_, "added") => named(changed, &format!("+ {}", changed.new)),
+        (_, "removed") => named(changed, &format!("− {}", changed.old)),
+        _ => named(changed, &edit(&changed.old, &changed.new)),
+    }
+}
+
+/// The title of an item, or its first line.
+fn name_of(item: &Item) -> String {
+    let first_line = || item.text.lines().next().unwrap_or_default();
+    let name = if item.title.is_empty() { first_line() } else { &item.title };
+    if name.is_empty() { item.id.to_string() } else { name.to_owned() }
+}
+
+fn named(changed: &Changed<'_>, what: &str) -> String {
+    let name = shortened(changed.heading, LONGEST_NAME);
+    if name.is_empty() { what.to_owned() } else { format!("{}: {what}", name.trim_end_matches(':')) }
+}
+
+/// What is different between two lines, with the words around it.
+fn edit(old: &str, new: &str) -> String {
+    let (before, now) = (tokens(old), tokens(new));
+    let differences = differences(&before, &now);
+    let n_different: usize = differences.iter().map(|(old, new)| old.len() + new.len()).sum();
+    let is_mostly_different = n_different * 10 > (before.len() + now.len()) * 7;
+    let is_figure = |(was, is): &(Range<usize>, Range<usize>)| {
+        let has_figure = |tokens: &[Token<'_>]| tokens.iter().any(Token::is_value);
+        has_figure(&before[was.clone()]) && has_figure(&now[is.clone()])
+    };
+    let is_short = old.len().max(new.len()) <= SHORT && !differences.iter().all(is_figure);
+    if is_short && let Some(label) = common_label(old, new) {
+        return format!("{label} {} → {}", old[label.len()..].trim_start(), new[label.len()..].trim_start());
+    }
+    if differences.is_empty() || is_mostly_different || is_short || differences.len() > MOST_DIFFERENCES {
+        return format!("{} → {}", shortened(old, LONGEST_SIDE), shortened(new, LONGEST_SIDE));
+    }
+    let mut said = String::new();
+    let mut said_to = 0;
+    for (index, (was, is)) in differences.iter().enumerate() {
+        let is_near = is.start > 0 && index == 0 && now[is.start - 1].end() <= SHORT;
+        let from = if is_near { 0 } else { is.start.saturating_sub(WORDS_BEFORE).max(said_to) };
+        let next = differences.get(index + 1).map_or(now.len(), |(_, next)| next.start);
+        let to = (is.end + WORDS_AFTER).min(next).max(is.end);
+        if from > said_to || index == 0 && from > 0 {
+            said.push_str(if index == 0 { "…" } else { " … " });
+        }
+        let before_it = slice(new, &now, from..is.start);
+        push(&mut said, before_it);
+        let (was, is_now) = (slice(old, &before, was.clone()), slice(new, &now, is.clone()));
+        let part = match (was, is_now) {
+            ("", new) => format!("[+ {}]", shortened(new, LONGEST_SIDE)),
+            (old, "") => format!("[− {}]", shortened(old, LONGEST_SIDE)),
+            (old, new) => format!("{} → {}", shortened(old, LONGEST_SIDE), shortened(new, LONGEST_SIDE)),
+        };
+        push(&mut said, &part);
+        let after_it = slice(new, &now, is.end..to);
+        let is_joined = after_it.is_empty()
+            || now.get(is.end).is_some_and(|token| is.end > 0 && now[is.end - 1].end() == token.at);
+        if is_joined {
+            said.push_str(after_it);
+        } else {
+            push(&mut said, after_it);
+        }
+        said_to = to;
+    }
+    if said_to < now.len() {
+        said.push('…');
+    }
+    said
+}
+
+/// What both lines begin with, up to a colon: `Status:`.
+fn common_label<'t>(old: &'t str, new: &str) -> Option<&'t str> {
+    let common = old.char_indices().zip(new.chars()).take_while(|((_, a), b)| a == b);
+    let end = common.filter(|((_, c), _)| *c == ':').map(|((at, _), _)| at + 1).last()?;
+    Some(&old[..end]).filter(|label| old.len() > label.len() && new.len() > label.len())
+}
+
+fn push(said: &mut String, part: &str) {
+    if !part.is_empty() {
+        if !said.is_empty() && !said.ends_with([' ', '…']) {
+            said.push(' ');
+        }
+        said.push_str(part);
+    }
+}
+
+fn slice<'t>(line: &'t str, tokens: &[Token<'_>], range: Range<usize>) -> &'t str {
+    match (tokens.get(range.start), range.end.checked_sub(1).and_then(|last| tokens.get(last))) {
+        (Some(first), Some(last)) if range.start < range.end => &line[first.at..last.end()],
+        _ => "",
+    }
+}
+
+/// Which tokens are different, as ranges of both lines; figures with their units, and differences with next to nothing between
+/// them as one. What only a clock or a counter changed is left out if there is anything else.
+fn differences(old: &[Token<'_>], new: &[Token<'_>]) -> Vec<(Range<usize>, Range<usize>)> {
+    let texts = |tokens: &[Token<'_>]| tokens.iter().map(|token| token.text.to_owned()).collect::<Vec<_>>();
+    let Some(equal) = same(&texts(old), &texts(new), &Work::default()) else { return Vec::new() };
+    let mut found: Vec<(Range<usize>, Range<usize>)> = Vec::new();
+    let (mut at_old, mut at_new) = (0, 0);
+    for (next_old, next_new) in equal.into_iter().chain([(old.len(), new.len())]) {
+        if next_old > at_old || next_new > at_new {
+            let (was, is) = (with_units(old, at_old..next_old), with_units(new, at_new..next_new));
+            // A unit that was added on one side only would be said as a difference.
+            let grown_alike =
+                at_old - was.start == at_new - is.start && was.end - next_old == is.end - next_new;
+            let (was, is) = if grown_alike { (was, is) } else { (at_old..next_old, at_new..next_new) };
+            match found.last_mut() {
+                Some((last_old, last_new))
+                    if was.start <= last_old.end + 1 && is.start <= last_new.end + 1 =>
+                {
+                    (last_old.end, last_new.end) = (was.end, is.end);
+                }
+                _ => found.push((was, is)),
+            }
+        }
+        (at_old, at_new) = (next_old + 1, next_new + 1);
+    }
+    let matters =
+        |(_, is): &(Range<usize>, Range<usize>)| is.len() != 1 || recognised_alone(new, is.start).is_none();
+    if found.iter().any(matters) {
+        found.retain(matters);
+    }
+    found
+}
+
+/// A figure with its currency and its unit; a single word with the one after it, which it may be said of; signs of scripts without
+/// spaces with those they make a word with.
+fn with_units(tokens: &[Token<'_>], range: Range<usize>) -> Range<usize> {
+    let is_sign = |token: &Token<'_>| token.text.starts_with(is_ideograph);
+    if tokens[range.clone()].iter().any(is_sign) {
+        let before = tokens[..range.start].iter().rev().take_while(|token| is_sign(token)).count();
+        let after = tokens[range.end..].iter().take_while(|token| is_sign(token)).count();
+        return range.start - before..range.end + after;
+    }
+    let is_one = |kind: Kind| range.len() == 1 && tokens[range.start].kind == kind;
+    if is_one(Kind::Word) {
+        let is_word_after = tokens
+            .get(range.end)
+            .is_some_and(|next| next.kind == Kind::Word && next.at == tokens[range.start].end() + 1);
+        return range.start..range.end + usize::from(is_word_after);
+    }
+    if !is_one(Kind::Number) {
+        return range;
+    }
+    let is_unit = |token: &Token<'_>| {
+        is_money_sign(token.text)
+            || matches!(token.text, "%" | "°" | "‰")
+            || token.kind == Kind::Word && (1..=4).contains(&token.text.chars().count())
+    };
+    let start = range.start - usize::from(range.start > 0 && is_money_sign(tokens[range.start - 1].text));
+    let end = range.end + usize::from(start == range.start && tokens.get(range.end).is_some_and(is_unit));
+    start..end
+}
+
+/// The signs of Chinese and Japanese that carry meaning, which stand beside each other in a word.
+const fn is_ideograph(c: char) -> bool {
+    matches!(c, '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '々')
+}
+
+/// The text in at most this many characters, cut between words if that leaves half of it.
+fn shortened(text: &str, n_characters: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let Some((end, _)) = line.char_indices().nth(n_characters) else { return line };
+    let last = line.char_indices().nth(n_characters.saturating_sub(1)).map_or(end, |(at, _)| at);
+    let kept = &line[..last];
+    let at_word = kept.rfind(' ').filter(|at| *at > last / 2).map_or(kept, |at| &kept[..at]);
+    format!("{}…", at_word.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_edit_says_what_was_and_what_is_in_whole_figures() {
+        for (old, new, said) in [
+            ("$1,299.00 incl. tax", "$1,249.50 incl. tax", "$1,299.00 → $1,249.50 incl. tax"),
+            ("Display 14 inch", "Display 15 inch", "Display 14 inch → 15 inch"),
+            ("In stock", "Only 3 left", "In stock → Only 3 left"),
+            ("[Stadium].open: true", "[Stadium].open: false", "[Stadium].open: true → false"),
+            (
+                "Council rejects the plan",
+                "Council rejects the budget",
+                "Council rejects the plan → Council rejects the budget",
+            ),
+            (
+                "$45,000 per year 22 hours ago",
+                "$49,500 per year 23 hours ago",
+                "$45,000 → $49,500 per year 23 hours ago",
+            ),
+            ("うな重 ¥4,800", "うな重 ¥4,900", "うな重 ¥4,800 → ¥4,900"),
+            ("Rain in the north", "Heavy rain in the north", "Rain in the north → Heavy rain in the north"),
+        ] {
+            assert_eq!(edit(old, new), said);
+        }
+        let long = |word: &str| {
+            format!("It is a {word} notebook for long working days with a case that is milled from one block")
+        };
+        assert_eq!(
+            edit(&long("quiet"), &long("silent")),
+            "It is a quiet notebook → silent notebook for long working…"
+        );
+    }
+
+    #[test]
+    fn long_texts_are_cut_between_words_and_show_it() {
+        assert_eq!(shortened("a short one", 60), "a short one");
+        assert_eq!(
+            shortened("News from all over the world | Main page", 33),
+            "News from all over the world |…"
+        );
+        assert_eq!(shortened("Donaudampfschifffahrt", 5), "Dona…");
+        assert_eq!(shortened("東京都千代田区", 4), "東京都…");
+    }
+}

@@ -1,0 +1,318 @@
+//! A line cut into words, numbers, times, dates, codes and marks, so that two lines that say the same with other figures can be
+//! told from two lines that say something else. Knows no line but the one it is given.
+
+mod dates;
+mod lexicon;
+mod relative;
+
+pub(crate) use dates::days_of;
+use dates::{month_date, numeric_date, time_of_day};
+use lexicon::is_weekday;
+pub(crate) use lexicon::{counts_something, is_pleasantry, names_a_machine, says_when_it_was_made};
+
+/// What a token is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    Word,
+    /// Digits with their separators.
+    Number,
+    /// A time of the day.
+    Time,
+    /// A day, with or without its year.
+    Date,
+    /// A time that is told from now: `5 minutes ago`.
+    Relative,
+    /// An identifier that no person wrote: a token, a hash, a session.
+    Code,
+    /// Punctuation, symbols.
+    Mark,
+}
+
+/// A piece of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Token<'t> {
+    pub(crate) kind: Kind,
+    pub(crate) text: &'t str,
+    /// Where it begins in the line.
+    pub(crate) at: usize,
+}
+
+impl Token<'_> {
+    pub(crate) const fn end(&self) -> usize {
+        self.at + self.text.len()
+    }
+
+    /// Whether it says how much or when: what a line may say anew without saying something else.
+    pub(crate) const fn is_value(&self) -> bool {
+        !matches!(self.kind, Kind::Word | Kind::Mark)
+    }
+}
+
+/// The tokens of a line. White space is none.
+pub(crate) fn tokens(line: &str) -> Vec<Token<'_>> {
+    let mut tokens = Vec::new();
+    let mut at = 0;
+    while let Some(c) = line[at..].chars().next() {
+        if c.is_whitespace() {
+            at += c.len_utf8();
+            continue;
+        }
+        let (kind, length) = token_at(&line[at..], c);
+        tokens.push(Token { kind, text: &line[at..at + length], at });
+        at += length;
+    }
+    let tokens = month_dates(line, tokens);
+    relative::merged(line, &tokens)
+}
+
+fn token_at(rest: &str, first: char) -> (Kind, usize) {
+    if let Some(length) = code(rest) {
+        return (Kind::Code, length);
+    }
+    if first.is_ascii_digit() {
+        if let Some(length) = numeric_date(rest) {
+            return (Kind::Date, length);
+        }
+        if let Some(length) = time_of_day(rest) {
+            return (Kind::Time, length);
+        }
+        return (Kind::Number, number(rest));
+    }
+    if is_ideographic(first) {
+        // There are no spaces between words.
+        return (Kind::Word, first.len_utf8());
+    }
+    if first.is_alphabetic() {
+        let is_inside = |c: char| (c.is_alphabetic() && !is_ideographic(c)) || is_mark_of_a_letter(c);
+        return (Kind::Word, length_while(rest, is_inside));
+    }
+    if first.is_numeric() {
+        return (Kind::Number, length_while(rest, char::is_numeric));
+    }
+    (Kind::Mark, first.len_utf8())
+}
+
+fn length_while(text: &str, is_inside: impl Fn(char) -> bool) -> usize {
+    text.find(|c| !is_inside(c)).unwrap_or(text.len())
+}
+
+/// Characters of scripts that are written without spaces.
+pub(crate) fn is_ideographic(c: char) -> bool {
+    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{e00}'..='\u{eff}')
+}
+
+/// Signs that stand above or below a letter, and the apostrophe inside a word.
+fn is_mark_of_a_letter(c: char) -> bool {
+    matches!(c, '\u{300}'..='\u{36f}' | '\u{ad}' | '\u{200b}'..='\u{200d}')
+}
+
+/// Digits with points, commas and apostrophes between them: `1,299.00`, `4.17.2`, `1’000`.
+fn number(rest: &str) -> usize {
+    let mut end = 0;
+    let mut chars = rest.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let is_between = matches!(c, '.' | ',' | '\'' | '’')
+            && chars.peek().is_some_and(|(_, next)| next.is_ascii_digit());
+        if !c.is_ascii_digit() && !is_between {
+            break;
+        }
+        end = at + c.len_utf8();
+    }
+    // `1 204`: one to three digits, then groups of three.
+    while end <= 3 || rest.as_bytes().get(end.wrapping_sub(4)) == Some(&b' ') {
+        let Some(group) = rest.as_bytes().get(end..end + 4) else { break };
+        let is_group = group[0] == b' ' && group[1..].iter().all(u8::is_ascii_digit);
+        if !is_group || rest.as_bytes().get(end + 4).is_some_and(u8::is_ascii_alphanumeric) {
+            break;
+        }
+        end += 4;
+    }
+    end
+}
+
+/// The shortest identifier that is taken for one.
+const SHORTEST_CODE: usize = 8;
+
+/// A run of letters, digits, `-` and `_` that no person wrote: letters and digits in turn, or hexadecimal digits.
+fn code(rest: &str) -> Option<usize> {
+    let length = length_while(rest, |c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
+    let run = rest[..length].trim_end_matches(['-', '_']);
+    if run.len() < SHORTEST_CODE || numeric_date(rest).is_some() {
+        return None;
+    }
+    let bytes = run.as_bytes();
+    let n_digits = bytes.iter().filter(|byte| byte.is_ascii_digit()).count();
+    let n_letters = bytes.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
+    let is_turn = |pair: &&[u8]| {
+        (pair[0].is_ascii_digit() && pair[1].is_ascii_alphabetic())
+            || (pair[0].is_ascii_alphabetic() && pair[1].is_ascii_digit())
+    };
+    let n_turns = bytes.windows(2).filter(is_turn).count();
+    let is_hex = bytes.iter().all(|byte| byte.is_ascii_hexdigit() || *byte == b'-');
+    let is_code = n_digits > 0 && n_letters > 0 && (n_turns >= 3 || is_hex && n_turns >= 1);
+    is_code.then_some(run.len())
+}
+
+/// Joins `14 March 2026`, `March 14, 2026` and `2026年3月14日`, each to one date.
+fn month_dates<'t>(line: &'t str, tokens: Vec<Token<'t>>) -> Vec<Token<'t>> {
+    if !tokens.iter().any(|token| matches!(token.kind, Kind::Number | Kind::Date)) {
+        return tokens;
+    }
+    let mut joined = Vec::with_capacity(tokens.len());
+    let mut rest = &tokens[..];
+    while let Some(first) = rest.first() {
+        let (next, n_tokens) = match month_date(rest) {
+            Some((kind, n_tokens)) => (span(line, kind, &rest[..n_tokens]), n_tokens),
+            None => (*first, 1),
+        };
+        push_date(line, &mut joined, next);
+        rest = &rest[n_tokens..];
+    }
+    joined
+}
+
+/// Pushes a token; the day of the week before a date belongs to it: `Thu, 9 Apr`.
+fn push_date<'t>(line: &'t str, tokens: &mut Vec<Token<'t>>, token: Token<'t>) {
+    if token.kind == Kind::Date {
+        let is_mark = |token: &&Token<'_>| matches!(token.text, "," | ".");
+        let n_marks = tokens.iter().rev().take_while(is_mark).count();
+        let day_at = tokens.len().checked_sub(n_marks + 1);
+        if let Some(day_at) = day_at.filter(|at| n_marks < 3 && is_weekday(tokens[*at].text)) {
+            let day = tokens[day_at];
+            tokens.truncate(day_at);
+            tokens.push(span(line, Kind::Date, &[day, token]));
+            return;
+        }
+    }
+    tokens.push(token);
+}
+
+/// One token for several, at least one.
+fn span<'t>(line: &'t str, kind: Kind, tokens: &[Token<'t>]) -> Token<'t> {
+    let at = tokens.first().map_or(0, |token| token.at);
+    let end = tokens.last().map_or(at, Token::end);
+    Token { kind, text: &line[at..end], at }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The line with every value as its kind.
+    fn shape(line: &str) -> String {
+        let shown = tokens(line).into_iter().map(|token| match token.kind {
+            Kind::Word | Kind::Mark => token.text.to_owned(),
+            kind => format!("<{kind:?}>").to_lowercase(),
+        });
+        shown.collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn numbers_keep_their_separators() {
+        let texts = |line| tokens(line).into_iter().map(|token| token.text).collect::<Vec<_>>();
+        assert_eq!(texts("$1,299.00 incl."), ["$", "1,299.00", "incl", "."]);
+        assert_eq!(texts("v4.17.2, 1’000"), ["v", "4.17.2", ",", "1’000"]);
+        assert_eq!(texts("2席"), ["2", "席"]);
+        assert_eq!(
+            texts("1 204 cas, 12 345 678 in 14 2026"),
+            ["1 204", "cas", ",", "12 345 678", "in", "14", "2026"]
+        );
+    }
+
+    #[test]
+    fn times_and_dates_are_recognised_in_many_forms() {
+        for time in [
+            "14:07",
+            "14:07:59",
+            "2:07 pm",
+            "2.07 p.m.",
+            "14.07 Uhr",
+            "14h07",
+            "0403 UTC",
+            "11時30分",
+            "7 a.m.",
+        ] {
+            assert_eq!(shape(&format!("x {time}")), "x <time>", "{time}");
+        }
+        let dates = [
+            "2026-03-14",
+            "14.03.2026",
+            "14/03/2026",
+            "3/14/26",
+            "14 March 2026",
+            "14. März 2026",
+            "March 14, 2026",
+            "14 mars",
+            "Mar 14th",
+            "2026年3月14日",
+            "3月14日",
+            "1er mai 2026",
+            "14 de marzo de 2026",
+            "14 марта 2026",
+            "Thu 9 Apr 2026",
+            "Sonntag, 14. März",
+            "Fri, 2026-03-14",
+        ];
+        for date in dates {
+            assert_eq!(shape(&format!("x {date}")), "x <date>", "{date}");
+        }
+        assert_eq!(shape("2026-03-14T12:00:01Z"), "<date> T <time> Z");
+        for other in ["14 inch", "4.17.2", "16:9", "March madness", "may 5 people"] {
+            assert!(
+                !shape(other).contains("<date>") && !shape(other).contains("<time>"),
+                "{other}: {}",
+                shape(other)
+            );
+        }
+    }
+
+    #[test]
+    fn relative_times_are_recognised_in_many_languages() {
+        let times = [
+            "5 minutes ago",
+            "just now",
+            "an hour ago",
+            "vor 5 Minuten",
+            "gerade eben",
+            "il y a 2 heures",
+            "hace 3 días",
+            "5 minuti fa",
+            "há 2 horas",
+            "3 uur geleden",
+            "5分前",
+            "たった今",
+            "3 часа назад",
+            "2 godziny temu",
+            "12 min ago",
+            "3h ago",
+            "vor einer Stunde",
+            "yesterday",
+        ];
+        for time in times {
+            assert_eq!(shape(&format!("({time})")), "( <relative> )", "{time}");
+        }
+        assert_eq!(shape("five years before"), "five years before");
+        assert_eq!(shape("posted 6 hours ago by Ann"), "posted <relative> by Ann");
+    }
+
+    #[test]
+    fn codes_are_told_from_words_and_numbers() {
+        for code in ["9e4e7601d9", "node-7f3a9c21", "550e8400-e29b-41d4-a716-446655440000", "a8Kd93jLq0Zx"] {
+            assert_eq!(shape(code), "<code>", "{code}");
+        }
+        for other in ["version", "2026-03-14", "12345678", "COVID19", "well-known", "iPhone15"] {
+            assert!(!shape(other).contains("<code>"), "{other}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn tokens_are_the_line_without_its_white_space(line in "\\PC{0,60}") {
+            let kept: String = tokens(&line).iter().flat_map(|token| token.text.split_whitespace()).collect();
+            let expected: String = line.split_whitespace().collect();
+            prop_assert_eq!(kept, expected);
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Times that are told from now: `5 minutes ago`, `vor 2 Stunden`, `il y a 3 jours`, `5分前`, `just now`. They change with
+//! the clock alone.
+
+use super::{Kind, Token, span};
+
+/// Words that follow the amount.
+#[rustfmt::skip]
+const AFTER: [&str; 18] = [
+    "ago", "fa", "atrás", "atras", "geleden", "temu", "sedan", "siden", "назад", "önce", "sitten", "前", "전", "earlier",
+    "старше", "πριν", "назаd", "лет",
+];
+
+/// Words that stand before the amount.
+const BEFORE: [&str; 7] = ["vor", "hace", "há", "ha", "acum", "пред", "před"];
+
+/// Whole phrases without an amount.
+#[rustfmt::skip]
+const PHRASES: [&[&str]; 22] = [
+    &["just", "now"], &["right", "now"], &["moments", "ago"], &["a", "moment", "ago"], &["gerade", "eben"], &["soeben"],
+    &["à", "l", "'", "instant"], &["à", "l", "’", "instant"], &["ahora", "mismo"], &["poco", "fa"], &["agora", "mesmo"],
+    &["zojuist"], &["た", "っ", "た", "今"], &["刚", "刚"], &["剛", "剛"], &["только", "что"], &["yesterday"], &["gestern"], &["ayer"],
+    &["ieri"], &["昨", "日"], &["a", "few", "seconds", "ago"],
+];
+
+/// Beginnings of words for spans of time.
+#[rustfmt::skip]
+const UNITS: [&str; 52] = [
+    "sec", "min", "hour", "hr", "day", "week", "month", "year", "sek", "stunde", "std", "tag", "woche", "monat", "jahr",
+    "heure", "jour", "semaine", "mois", "an", "seg", "hora", "día", "dia", "semana", "mes", "mês", "año", "ano", "ore", "ora",
+    "giorn", "settiman", "mesi", "uur", "dag", "weken", "maand", "jaar", "сек", "мин", "час", "дн", "ден", "нед", "мес", "год",
+    "godz", "dni", "tyg", "timm", "time",
+];
+
+/// Short forms, which must stand alone.
+const SHORT_UNITS: [&str; 10] = ["s", "m", "h", "d", "w", "y", "mo", "秒", "分", "日"];
+
+fn is_unit(word: &str) -> bool {
+    let lower = word.to_lowercase();
+    let n_characters = lower.chars().count();
+    SHORT_UNITS.contains(&word)
+        || matches!(word, "時" | "间" | "間" | "时" | "年" | "月" | "天" | "週" | "周" | "시" | "분")
+        || UNITS.iter().any(|unit| lower.starts_with(unit) && n_characters <= unit.chars().count() + 4)
+}
+
+fn is_amount(token: &Token<'_>) -> bool {
+    let words = [
+        "a", "an", "one", "eine", "einer", "einem", "un", "une", "una", "uno", "um", "uma", "een", "en",
+        "ett",
+    ];
+    token.kind == Kind::Number && token.text.len() <= 4 || words.contains(&&*token.text.to_lowercase())
+}
+
+/// The tokens, with each relative time as one.
+pub(super) fn merged<'t>(line: &'t str, tokens: &[Token<'t>]) -> Vec<Token<'t>> {
+    let mut merged = Vec::with_capacity(tokens.len());
+    let mut at = 0;
+    while at < tokens.len() {
+        let n_tokens = relative_at(&tokens[at..]);
+        if n_tokens == 0 {
+            merged.push(tokens[at]);
+            at += 1;
+        } else {
+            merged.push(span(line, Kind::Relative, &tokens[at..at + n_tokens]));
+            at += n_tokens;
+        }
+    }
+    merged
+}
+
+/// How many tokens at the beginning of these tell a time from now.
+fn relative_at(tokens: &[Token<'_>]) -> usize {
+    let is = |index: usize, word: &str| {
+        tokens
+            .get(index)
+            .is_some_and(|token| token.text.len() == word.len() && token.text.to_lowercase() == word)
+    };
+    let Some(first) = tokens.first() else { return 0 };
+    if first.kind == Kind::Word {
+        let phrase =
+            PHRASES.iter().find(|phrase| phrase.iter().enumerate().all(|(index, word)| is(index, word)));
+        if let Some(phrase) = phrase {
+            return phrase.len();
+        }
+        let lead = if is(0, "il") && is(1, "y") && is(2, "a") {
+            3
+        } else {
+            usize::from(BEFORE.iter().any(|word| is(0, word)))
+        };
+        if lead > 0
+            && tokens.get(lead).is_some_and(is_amount)
+            && tokens.get(lead + 1).is_some_and(|token| is_unit(token.text))
+        {
+            return lead + 2;
+        }
+    }
+    if !is_amount(first) {
+        return 0;
+    }
+    // `5 minutes ago`, `5 h 3 min ago`, `5分前`, `2 時 間 前`.
+    let mut at = 1;
+    while at < 6
+        && tokens
+            .get(at)
+            .is_some_and(|token| is_unit(token.text) || token.kind == Kind::Number || token.text == ".")
+    {
+        at += 1;
+    }
+    let ends = at > 1 && AFTER.iter().any(|word| is(at, word));
+    if ends { at + 1 } else { 0 }
+}
