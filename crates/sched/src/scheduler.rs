@@ -139,18 +139,6 @@ impl Scheduler {
     /// Takes in something that may change what is chosen from now on. Inputs about unknown resources are ignored.
     pub fn apply(&mut self, now: Time, input: Input) {
         let now = self.arrive_at(now);
-        let is_about_needs = matches!(
-            input,
-            Input::Granted { .. }
-                | Input::CeiArrived { .. }
-                | Input::CeiExtended { .. }
-                | Input::CeiWithdrawn { .. }
-        );
-        if !is_about_needs {
-            // FIXME: it should count from the last choice, whatever came in since. Then the price of the service, which hears of
-            // hosts and probes all the time, would rise as fast as here where it hears of nothing.
-            self.priced_at = Some(now);
-        }
         match input {
             Input::Budget(budget) => {
                 self.bucket.fill(now);

@@ -10,6 +10,7 @@ mod fixtures; // stores, settings, and a store that fails on demand
 mod in_flight; // more probes than may be fetched at one time
 mod learning; // what probes teach, and that it is not forgotten
 mod live; // the real clock, real sockets
+mod noisy; // an hour of clocks, counters and rotations, by default settings
 mod pace; // a host without a gap
 mod polite; // gaps, robots.txt, Retry-After
 mod probes; // what a probe makes of a page
