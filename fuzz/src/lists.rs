@@ -1,7 +1,7 @@
 //! Lists to import: plain text or OPML. Each entry is an address that can be watched, each problem has its line, and
 //! what is exported reads back.
 
-use crate::command::lists::{List, checked, write_opml};
+use crate::command::lists::{List, Outline, checked, write_opml};
 
 /// Any text as a list.
 pub fn lists(bytes: &[u8]) {
@@ -15,11 +15,15 @@ pub fn lists(bytes: &[u8]) {
     for problem in &list.unreadable {
         assert!((1..=n_lines).contains(&problem.line) && !problem.why.is_empty());
     }
-    let exported = write_opml(list.entries.iter().map(|entry| {
-        let tags: &[String] = &[];
-        (entry.kind.unwrap_or("page"), entry.url.as_str(), tags)
+    let exported = write_opml(list.entries.iter().map(|entry| Outline {
+        url: &entry.url,
+        name: entry.name.as_deref(),
+        is_feed: entry.kind == Some("feed"),
+        tags: &[],
     }));
     let again = List::read(&exported);
-    let urls = |list: &List| list.entries.iter().map(|entry| entry.url.clone()).collect::<Vec<_>>();
-    assert_eq!(urls(&again), urls(&list));
+    let what = |list: &List| {
+        list.entries.iter().map(|entry| (entry.url.clone(), entry.name.clone())).collect::<Vec<_>>()
+    };
+    assert_eq!(what(&again), what(&list));
 }

@@ -3,7 +3,7 @@
 mod opml;
 mod plain;
 
-pub(crate) use opml::write as write_opml;
+pub(crate) use opml::{Outline, write as write_opml};
 
 /// The longest list that is read.
 pub(crate) const MAX_BYTES: u64 = 64 << 20;
@@ -16,6 +16,8 @@ const MAX_URL: usize = 8 << 10;
 pub(crate) struct Listed {
     pub(crate) line: usize,
     pub(crate) url: String,
+    /// What the list calls it.
+    pub(crate) name: Option<String>,
     /// What the list says it is.
     pub(crate) kind: Option<&'static str>,
     pub(crate) tags: Vec<String>,
@@ -42,9 +44,20 @@ impl List {
         if text.trim_start().starts_with('<') { opml::read(text) } else { plain::read(text) }
     }
 
-    fn take(&mut self, line: usize, url: &str, kind: Option<&'static str>, tags: Vec<String>) {
+    fn take(
+        &mut self,
+        line: usize,
+        url: &str,
+        name: Option<String>,
+        kind: Option<&'static str>,
+        tags: Vec<String>,
+    ) {
         match checked(url) {
-            Ok(url) => self.entries.push(Listed { line, url, kind, tags }),
+            Ok(checked) => {
+                // Many programs write the address where they know no title.
+                let name = name.filter(|name| name != url && *name != checked);
+                self.entries.push(Listed { line, url: checked, name, kind, tags });
+            }
             Err(why) => self.unreadable.push(Unreadable { line, why }),
         }
     }

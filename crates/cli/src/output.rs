@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use comfy_table::{CellAlignment, Table, presets};
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use dunlin_lab::planners::{OptimalityBound, PlannerName};
 use dunlin_lab::policies::PolicyChoice;
 use dunlin_sched::policy::Preemption;
@@ -55,6 +55,22 @@ pub(crate) fn print_table(header: &[&str], rows: Vec<Vec<String>>) -> Result<(),
 /// Writes a table of words: every column to the left.
 pub(crate) fn print_table_left(header: &[&str], rows: Vec<Vec<String>>) -> Result<(), Failure> {
     print_aligned(header, rows, |_| CellAlignment::Left)
+}
+
+/// Writes two texts in columns that share the width of the terminal, with a mark between them.
+pub(crate) fn print_columns(header: [&str; 3], rows: Vec<[String; 3]>) -> Result<(), Failure> {
+    const USUAL_WIDTH: u16 = 120;
+    let width = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_header(header);
+    table
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(width.unwrap_or(USUAL_WIDTH).max(40));
+    for row in rows {
+        table.add_row(row);
+    }
+    let lines: Vec<_> = table.lines().map(|line| line.trim_end().to_owned()).collect();
+    print_line(&lines.join("\n"))
 }
 
 fn print_aligned(

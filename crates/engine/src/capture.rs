@@ -7,12 +7,14 @@
 mod detail;
 mod failure;
 mod reading;
+mod suppressed;
 
 pub use detail::{ChangeDetail, DetailPiece};
 pub use failure::{Failure, Refusal};
 pub(crate) use failure::{reading_took_too_long, status_in_words};
 pub use reading::Previous;
 pub(crate) use reading::{document_of, input_of, is_noteworthy};
+pub use suppressed::{SuppressedPart, SuppressedParts};
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -10,6 +10,7 @@
 //! probes are active than the settings allow. While the store cannot be written, no probe is started.
 
 mod admission;
+mod announcing;
 mod begin;
 mod ceis;
 mod explain;
@@ -42,6 +43,7 @@ use crate::source_config::SourceConfig;
 use crate::{EngineStats, Health, Settings};
 
 use admission::Admission;
+pub use announcing::is_about_health;
 use ceis::Ceis;
 use hosts::Hosts;
 use in_flight::InFlight;

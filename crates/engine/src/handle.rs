@@ -160,9 +160,11 @@ impl Handle {
 
     /// Everything there is to say about a source now.
     pub async fn explain(&self, id: SourceId) -> Result<SourceExplanation, Error> {
-        let found = self.with_store(move |store, _| Ok(store.source(id)?)).await?;
+        let (found, notes) =
+            self.with_store(move |store, _| Ok((store.source(id)?, store.notes(id)?))).await?;
         let source = found.ok_or(Error::NoSuchSource(id))?;
-        self.ask(|reply| LoopRequest::Explain(Box::new(source), reply)).await
+        let explained = self.ask(|reply| LoopRequest::Explain(Box::new(source), reply)).await?;
+        Ok(explained.with_notes(&notes))
     }
 
     /// How the budget is used. Empty once the engine has stopped.

@@ -10,14 +10,12 @@ use dunlin_store::{ContentHash, ItemScope, NewItem, NewSource, Note, ProbeBasis,
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::capture::Previous;
+use crate::capture::{Previous, SuppressedParts};
 
 /// The first byte of a note: the form of what follows.
 const FORM: u8 = 1;
-/// The form of notes of a probe. In the first one, each source had the validators of its resource; the second one knew no
-/// character set.
-const PROBE_FORM: u8 = 3;
-const SECOND_PROBE_FORM: u8 = 2;
+/// The form of notes of a probe. In the first one, each source had the validators of its resource.
+const PROBE_FORM: u8 = 2;
 /// The form of notes of what is learned. The first one had no time.
 const LEARNED_FORM: u8 = 2;
 
@@ -27,6 +25,7 @@ const FLICKER_FORM: u8 = 2;
 const PROBE_NOTE: &str = "look";
 const FLICKER_NOTE: &str = "flicker";
 const MODEL_NOTE: &str = "model";
+const SUPPRESSED_NOTE: &str = "suppressed";
 
 /// What one probe leaves for the next.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -49,6 +48,8 @@ pub struct ProbeNote {
     pub charset: Option<String>,
     /// Whether the last content had no end where pages have one: then one that has none is not cut off.
     pub ended_early: bool,
+    /// The last probe that failed.
+    pub last_failure: Option<Time>,
 }
 
 impl ProbeNote {
@@ -63,18 +64,6 @@ impl ProbeNote {
 struct FirstProbeNote {
     spec: u64,
     validators: Validators,
-    hash: Option<[u8; 32]>,
-    last_probe: Option<Time>,
-    confirming: Option<Time>,
-    n_reported: u8,
-    failures: u32,
-    not_before: Option<Time>,
-}
-
-/// A note of a probe as it was in the second form.
-#[derive(Deserialize)]
-struct SecondProbeNote {
-    spec: u64,
     hash: Option<[u8; 32]>,
     last_probe: Option<Time>,
     confirming: Option<Time>,
@@ -204,20 +193,6 @@ fn probe_note_in(notes: &[Note]) -> Option<(ProbeNote, Option<FetchState>)> {
     if let Some(note) = decode::<ProbeNote>(notes, PROBE_NOTE, PROBE_FORM) {
         return Some((note, None));
     }
-    if let Some(second) = decode::<SecondProbeNote>(notes, PROBE_NOTE, SECOND_PROBE_FORM) {
-        let SecondProbeNote { spec, hash, last_probe, confirming, n_reported, failures, not_before } = second;
-        let note = ProbeNote {
-            spec,
-            hash,
-            last_probe,
-            confirming,
-            n_reported,
-            failures,
-            not_before,
-            ..ProbeNote::default()
-        };
-        return Some((note, None));
-    }
     let FirstProbeNote { spec, validators, hash, last_probe, confirming, n_reported, failures, not_before } =
         decode(notes, PROBE_NOTE, FORM)?;
     let note = ProbeNote {
@@ -246,6 +221,17 @@ pub fn flicker_note(flicker: &Flicker) -> Option<Note> {
 /// The flicker in these notes, if it is among them.
 pub(crate) fn flicker_in(notes: &[Note]) -> Option<Flicker> {
     decode(notes, FLICKER_NOTE, FLICKER_FORM)
+}
+
+/// The note of what was not reported lately.
+pub fn suppressed_note(suppressed: &SuppressedParts) -> Option<Note> {
+    encode(SUPPRESSED_NOTE, FORM, suppressed)
+}
+
+/// What these notes say of what was not reported lately, and of the last probe that failed.
+pub(crate) fn told_of(notes: &[Note]) -> (SuppressedParts, Option<Time>) {
+    let last_failure = probe_note_in(notes).and_then(|(note, _)| note.last_failure);
+    (decode(notes, SUPPRESSED_NOTE, FORM).unwrap_or_default(), last_failure)
 }
 
 /// The note of what is learned.
@@ -277,5 +263,7 @@ pub fn previous(store: &dyn Store, id: SourceId) -> Result<Previous, dunlin_stor
     let mut items: Vec<Item> = present.iter().filter_map(read).collect();
     let n_present = items.len();
     items.extend(left.iter().filter_map(read));
-    Ok(Previous { items, n_present })
+    let basis = store.probe_bases(&[id], &[SUPPRESSED_NOTE])?.into_iter().flatten().next();
+    let suppressed = basis.map(|basis| told_of(&basis.notes).0).unwrap_or_default();
+    Ok(Previous { items, n_present, suppressed })
 }

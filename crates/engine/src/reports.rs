@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use dunlin_core::Time;
 use dunlin_sched::scheduler::{Pace, Reason};
-use dunlin_store::{Source, SourceId, Store};
+use dunlin_store::{Note, Source, SourceId, Store};
 
+use crate::capture::SuppressedPart;
 use crate::control::{Control, Event};
 use crate::handle::stored_budget;
+use crate::memory::told_of;
 use crate::source_config::{ProbesSinceNotes, SourceConfig};
 use crate::{Error, Settings};
 
@@ -21,6 +23,10 @@ pub struct SourceExplanation {
     pub status: SourceStatus,
     /// The last probe that succeeded.
     pub last_probe: Option<Time>,
+    /// The last probe that failed, if none has succeeded since.
+    pub last_failure: Option<Time>,
+    /// What was not reported of it lately, and why.
+    pub suppressed: Vec<SuppressedPart>,
     /// Not to be probed before this time, after a failure.
     pub not_before: Option<Time>,
     /// What is expected of it.
@@ -39,6 +45,16 @@ pub struct SourceExplanation {
     pub reason: Reason,
     /// What holds its host back, if anything does.
     pub hold: Option<Hold>,
+}
+
+impl SourceExplanation {
+    /// With what the notes of the source say.
+    pub(crate) fn with_notes(mut self, notes: &[Note]) -> Self {
+        let (suppressed, last_failure) = told_of(notes);
+        self.suppressed = suppressed.into_parts();
+        self.last_failure = last_failure.filter(|at| self.last_probe.is_none_or(|last| last < *at));
+        self
+    }
 }
 
 /// The position of a source that is due and waits for others.
@@ -255,5 +271,5 @@ pub fn explain_stored(
     let mut control = Control::new(Arc::new(settings.clone()), budget, 0);
     control.restore_politeness(&store.politeness()?);
     control.handle(now, Event::Configured(vec![config]), &mut Vec::new());
-    Ok(control.explain(source, now))
+    Ok(control.explain(source, now).with_notes(&store.notes(id)?))
 }

@@ -365,7 +365,8 @@ impl<W: World> Simulation<W> {
     /// What is known about a source.
     pub fn explain(&mut self, id: SourceId) -> Result<SourceExplanation, Error> {
         let source = self.store.source(id)?.ok_or(Error::NoSuchSource(id))?;
-        Ok(self.control.explain(source, self.clock()))
+        let notes = self.store.notes(source.id)?;
+        Ok(self.control.explain(source, self.clock()).with_notes(&notes))
     }
 
     /// Counters and gauges.

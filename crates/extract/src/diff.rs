@@ -4,8 +4,10 @@
 //! word if it is small, line by line with words inside if it is not, and not at all beyond that, or when the [`Work`] that all
 //! comparisons of a document share is used up.
 
+mod side_by_side;
 mod unified;
 
+pub use side_by_side::{Row, side_by_side};
 pub use unified::unified;
 
 use std::hash::Hash;
@@ -34,6 +36,9 @@ impl<'t> Piece<'t> {
         text
     }
 }
+
+/// Lines shown around what differs.
+const CONTEXT: usize = 3;
 
 /// Bytes of each text that are compared; the rest is left out.
 const MAX_BYTES: usize = 1 << 20;
@@ -115,6 +120,14 @@ fn operations<T: Eq + Hash + Ord>(old: &[T], new: &[T], work: &Work) -> Option<V
     let n_cells = (old.len() - n_before - n_after).checked_mul(new.len() - n_before - n_after)?;
     let n_steps = 1 + (n_cells / CELLS_PER_STEP) as u64;
     (n_cells <= MAX_CELLS && work.take(n_steps)).then(|| capture_diff_slices(Algorithm::Myers, old, new))
+}
+
+/// A text without lines is cut into one empty token.
+fn without_empty_end<'s, 't>(lines: &'s [&'t str]) -> &'s [&'t str] {
+    match lines {
+        [rest @ .., ""] => rest,
+        lines => lines,
+    }
 }
 
 /// A text cut into tokens that together are the text.

@@ -1,7 +1,7 @@
 //! Two versions of a source as people would compare them: what its recipe reads of each, as text, side by side.
 
 use dunlin_engine::{Settings, recipe};
-use dunlin_extract::diff::{unified, words};
+use dunlin_extract::diff::{side_by_side, unified, words};
 use dunlin_extract::recipe::{NoiseRules, Recipe};
 use dunlin_extract::{Extractor, Input, Item, Work};
 use dunlin_store::{Error as StoreError, NewSource, Store, Version, VersionId, VersionQuery};
@@ -9,6 +9,13 @@ use dunlin_store::{Error as StoreError, NewSource, Store, Version, VersionId, Ve
 use crate::failure::Failure;
 use crate::responses::version::DifferenceResponse;
 use dunlin_engine::clock::rfc3339;
+
+/// How a difference is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    Words,
+    WordsAndRows,
+}
 
 /// A version and the one it is compared with, as text.
 pub(crate) struct Compared {
@@ -57,9 +64,11 @@ impl Compared {
         Ok(Self { old: old.map(readable).transpose()?, new: readable(version)? })
     }
 
-    /// As JSON, word by word.
-    pub(crate) fn to_response(&self) -> DifferenceResponse {
+    /// As JSON, word by word; on request also side by side.
+    pub(crate) fn to_response(&self, form: Form) -> DifferenceResponse {
+        let rows = || side_by_side(self.old_text(), &self.new.text, &Work::default());
         DifferenceResponse {
+            rows: (form == Form::WordsAndRows).then(|| rows().into_iter().map(Into::into).collect()),
             version: self.new.version.id.0,
             against: self.old.as_ref().map(|old| old.version.id.0),
             pieces: words(self.old_text(), &self.new.text, &Work::default())

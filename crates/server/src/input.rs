@@ -131,6 +131,16 @@ impl<T: Clone> Edit<T> {
             Self::Set(new) => *present = Some(new.clone()),
         }
     }
+
+    /// What it is to be; an inner `None` is the default.
+    #[expect(clippy::option_option, reason = "left alone and back to the default are two things")]
+    pub(crate) fn value(&self) -> Option<Option<T>> {
+        match self {
+            Self::Leave => None,
+            Self::Clear => Some(None),
+            Self::Set(new) => Some(Some(new.clone())),
+        }
+    }
 }
 
 /// A whole number; `2.0` is one too, as JSON has it.

@@ -136,8 +136,9 @@ mod tests {
                 happened_after: None,
                 happened_before: time,
             };
-            let (cursor, url) = (Cursor(first), "https://a.example/".to_owned());
-            let change = Change { cursor, source: SourceId(1), url, version: None, detected: time, found };
+            let (cursor, url, name) = (Cursor(first), "https://a.example/".to_owned(), String::new());
+            let change =
+                Change { cursor, source: SourceId(1), url, name, version: None, detected: time, found };
             // The changes were read, then those up to 9 were removed.
             let range = CursorRange { oldest: Cursor(10), newest: Cursor(20) };
             let position = StreamPosition { after: Cursor(5), source: None };

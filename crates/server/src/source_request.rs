@@ -22,6 +22,9 @@ const MAX_TAGS: usize = 50;
 /// The most characters of one tag.
 const MAX_TAG_CHARS: usize = 100;
 
+/// The most characters of a name.
+const MAX_NAME_CHARS: usize = 200;
+
 /// The most characters of an address.
 const MAX_URL_CHARS: usize = 8 << 10;
 
@@ -43,6 +46,10 @@ impl fmt::Debug for HeadersRequest {
 pub(crate) struct SourceRequest {
     /// Its address. Needed for a new source.
     url: Option<String>,
+    /// What to call it, instead of its own title.
+    #[serde(default)]
+    #[schema(value_type = Option<String>)]
+    name: Edit<String>,
     /// page, feed, json, text or auto, which goes by the document.
     kind: Option<String>,
     /// A CSS selector: each element of a page that it matches is an item.
@@ -96,6 +103,7 @@ impl SourceRequest {
         self.check_sizes()?;
         Ok(NewSource {
             url: plain.url,
+            name: self.name.value().flatten(),
             kind,
             recipe,
             weight: self.weight.unwrap_or(plain.weight),
@@ -120,6 +128,7 @@ impl SourceRequest {
             kind: (kind != source.spec.kind).then_some(kind),
             recipe: (!is_same).then_some(recipe),
             url: self.url,
+            name: self.name.value(),
             weight: self.weight,
             life: self.life,
             urgency: self.urgency,
@@ -189,6 +198,16 @@ impl SourceRequest {
             let hint = format!("at most {MAX_TAGS} tags, each of 1 to {MAX_TAG_CHARS} characters");
             return Err(Failure::bad_value("tags: too many, empty or too long", hint));
         }
+        let name = self.name.value().flatten();
+        let is_fit = |name: &String| {
+            (1..=MAX_NAME_CHARS).contains(&name.chars().count()) && !name.chars().any(char::is_control)
+        };
+        if !name.is_none_or(|name| is_fit(&name) && name.trim() == name) {
+            let hint = format!(
+                "1 to {MAX_NAME_CHARS} characters on one line, without blanks around them; null for none"
+            );
+            return Err(Failure::bad_value("name: empty, too long or not one line", hint));
+        }
         if self.url.as_ref().is_some_and(|url| url.chars().count() > MAX_URL_CHARS) {
             return Err(Failure::bad_value("url: too long", format!("at most {MAX_URL_CHARS} characters")));
         }
@@ -204,7 +223,7 @@ fn replace<T: Clone>(present: &mut T, new: Option<&T>) {
 
 #[cfg(test)]
 mod tests {
-    use dunlin_store::{Health, ResourceId, SourceId, SourceState};
+    use dunlin_store::{FoundAs, Health, ResourceId, SourceId, SourceState};
     use serde_json::json;
 
     use super::*;
@@ -212,11 +231,12 @@ mod tests {
     fn source(request: serde_json::Value) -> Source {
         let request: SourceRequest = serde_json::from_value(request).unwrap();
         let now = Time::from_seconds(1_700_000_000);
-        let state = SourceState { health: Health::New, reason: String::new(), since: now };
+        let state = SourceState { health: Health::New, reason: String::new(), since: now, announced: None };
         Source {
             id: SourceId(1),
             resource: ResourceId(1),
             spec: request.into_new(now).unwrap(),
+            found: FoundAs::default(),
             state,
             paused: None,
         }

@@ -3,7 +3,7 @@
 use dunlin_core::Time;
 
 use crate::{
-    CapturedInterval, Cursor, Error, Fault, ObservationId, ProbeId, SourceId, SourceState, VersionId,
+    CapturedInterval, Cursor, Error, Fault, FoundAs, ObservationId, ProbeId, SourceId, SourceState, VersionId,
 };
 
 /// The largest content of one version. Larger pages are cut or refused before they come here; the limit keeps a
@@ -43,6 +43,8 @@ pub struct Capture {
     pub intervals: Vec<CapturedInterval>,
     /// What to remember about hosts, by scope.
     pub politeness: Vec<Politeness>,
+    /// What the source was found to be; `None` leaves what was found before.
+    pub found: Option<FoundAs>,
     /// The new health of the source; `None` leaves its state.
     pub state: Option<SourceState>,
 }
@@ -64,6 +66,7 @@ impl Capture {
             resource_state: None,
             intervals: Vec::new(),
             politeness: Vec::new(),
+            found: None,
             state: None,
         }
     }
@@ -127,7 +130,7 @@ pub struct NewItem {
 /// A change found by this probe.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewChange {
-    /// What happened: `added`, `edited`, `removed`, …, in the detector's terms.
+    /// What happened: `added`, `edited`, `removed`, …, in the caller's terms.
     pub kind: String,
     /// The item it happened to; `None` for the source as a whole.
     pub item: Option<String>,

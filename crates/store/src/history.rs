@@ -41,6 +41,8 @@ pub struct Change {
     pub source: SourceId,
     /// Its address at present.
     pub url: String,
+    /// What people know it by, at present; may be empty.
+    pub name: String,
     /// The version in which the change was found; `None` when that came without content or was pruned.
     pub version: Option<VersionId>,
     /// When it was detected.

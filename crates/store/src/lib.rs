@@ -73,7 +73,7 @@ pub use identity::{
 };
 pub use journal::{Decision, DecisionQuery, NewDecision, Order};
 pub use outbox::{Lease, Message, Receipt};
-pub use source::{Health, NewSource, ProbeBasis, Source, SourceEdit, SourceQuery, SourceState};
+pub use source::{FoundAs, Health, NewSource, ProbeBasis, Source, SourceEdit, SourceQuery, SourceState};
 pub use sqlite::{Durability, SqliteOptions, SqliteStore};
 pub use store::Store;
 pub use upkeep::{CursorRange, Depth, Findings, Pruned, Retention, Statistics};

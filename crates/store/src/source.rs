@@ -10,6 +10,8 @@ use crate::{Error, Note, ResourceId, SourceId};
 pub struct NewSource {
     /// Its address.
     pub url: String,
+    /// What its owner calls it.
+    pub name: Option<String>,
     /// What it is: `page`, `feed`, `json`, …, in the extractor's terms.
     pub kind: String,
     /// How to read it (selector, path, noise rules), as a JSON text; `{}` for the defaults.
@@ -31,6 +33,7 @@ impl NewSource {
     pub fn page(url: impl Into<String>, created: Time) -> Self {
         Self {
             url: url.into(),
+            name: None,
             kind: "page".to_owned(),
             recipe: "{}".to_owned(),
             weight: 1.0,
@@ -56,10 +59,28 @@ pub struct Source {
     pub resource: ResourceId,
     /// What it was added as, with later edits.
     pub spec: NewSource,
+    /// What it was found to be.
+    pub found: FoundAs,
     /// Its health.
     pub state: SourceState,
     /// Since when a user has it paused.
     pub paused: Option<Time>,
+}
+
+impl Source {
+    /// What people know it by: the owner's name for it, or else its title; empty if it has neither.
+    pub fn shown_name(&self) -> &str {
+        self.spec.name.as_deref().unwrap_or(&self.found.title)
+    }
+}
+
+/// What a source was found to be when it was read; empty texts before that.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FoundAs {
+    /// `page`, `feed`, `json`, `text`.
+    pub kind: String,
+    /// Its own title; empty if it has none.
+    pub title: String,
 }
 
 /// What a probe starts from: the configuration that says how to fetch and read the source, and notes about it.
@@ -86,6 +107,8 @@ pub struct SourceState {
     pub reason: String,
     /// Since when.
     pub since: Time,
+    /// The trouble that its owner has been told of and that has not ended.
+    pub announced: Option<Health>,
 }
 
 /// The health of a source.
@@ -109,6 +132,8 @@ pub enum Health {
 pub struct SourceEdit {
     /// A new address. Versions and changes captured so far stay.
     pub url: Option<String>,
+    /// `Some(Some(name))` names it, `Some(None)` takes its name away.
+    pub name: Option<Option<String>>,
     /// A new kind.
     pub kind: Option<String>,
     /// A new recipe.
@@ -135,8 +160,9 @@ impl SourceEdit {
                 field.clone_from(new);
             }
         }
-        let Self { url, kind, recipe, weight, life, urgency, tags, state, paused } = self;
+        let Self { url, name, kind, recipe, weight, life, urgency, tags, state, paused } = self;
         replace(&mut source.spec.url, url.as_ref());
+        replace(&mut source.spec.name, name.as_ref());
         replace(&mut source.spec.kind, kind.as_ref());
         replace(&mut source.spec.recipe, recipe.as_ref());
         replace(&mut source.spec.weight, weight.as_ref());

@@ -14,7 +14,16 @@ use serde_json::Value;
 pub(crate) struct SourceRecord {
     pub(crate) id: i64,
     pub(crate) url: String,
+    /// What its owner calls it.
+    #[serde(default)]
+    pub(crate) name: Option<String>,
+    /// What it calls itself.
+    #[serde(default)]
+    pub(crate) title: Option<String>,
     pub(crate) kind: String,
+    /// What it was found to be.
+    #[serde(default)]
+    pub(crate) found_kind: Option<String>,
     #[serde(default)]
     pub(crate) weight: f64,
     #[serde(default)]
@@ -56,6 +65,11 @@ impl SourceRecord {
         shown(&self.url)
     }
 
+    /// What people know it by: its owner's name for it, or else its title.
+    pub(crate) fn shown_name(&self) -> Option<&str> {
+        self.name.as_deref().or(self.title.as_deref())
+    }
+
     /// Its state in one word.
     pub(crate) fn state_word(&self) -> &str {
         if self.paused { "paused" } else { &self.state.health }
@@ -63,9 +77,9 @@ impl SourceRecord {
 }
 
 impl ChangeRecord {
-    /// The address of its source without what may be secret.
-    pub(crate) fn shown_url(&self) -> String {
-        shown(&self.url)
+    /// What people know its source by: a name, or else the address without what may be secret.
+    pub(crate) fn shown_source(&self) -> String {
+        if self.name.is_empty() { shown(&self.url) } else { self.name.clone() }
     }
 }
 
@@ -92,6 +106,8 @@ impl fmt::Debug for SecretHeaders {
 pub(crate) struct SourceFields {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) url: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) name: Option<Option<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) kind: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -161,12 +177,15 @@ pub(crate) struct ChangeRecord {
     pub(crate) cursor: i64,
     pub(crate) source: i64,
     pub(crate) url: String,
+    /// What people know its source by; may be empty.
+    #[serde(default)]
+    pub(crate) name: String,
     pub(crate) detected_at: String,
     /// The earliest and the latest time at which it can have happened; the earliest may be unknown.
     pub(crate) happened_between: (Option<String>, String),
     pub(crate) version: Option<i64>,
     pub(crate) summary: String,
-    /// `added`, `edited`, `removed`.
+    /// `added`, `edited`, `removed`; or `attention`, `failing`, `refused`, `recovered`, about the source itself.
     #[serde(default)]
     pub(crate) kind: String,
     /// The item it happened to, if not the whole.

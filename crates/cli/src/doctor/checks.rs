@@ -310,7 +310,9 @@ fn troubles(sources: &[Source]) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use dunlin_core::Time;
-    use dunlin_store::{Capture, NewChange, NewSource, Outcome, ProbeId, ResourceId, SourceId, SourceState};
+    use dunlin_store::{
+        Capture, FoundAs, NewChange, NewSource, Outcome, ProbeId, ResourceId, SourceId, SourceState,
+    };
 
     use super::super::Verdict;
     use super::*;
@@ -322,7 +324,8 @@ mod tests {
             id: SourceId(1),
             resource: ResourceId(1),
             spec: NewSource::page("https://a.example/", since),
-            state: SourceState { health, reason: "it fails".to_owned(), since },
+            found: FoundAs::default(),
+            state: SourceState { health, reason: "it fails".to_owned(), since, announced: None },
             paused,
         };
         for health in [Health::Failing, Health::Refused, Health::Attention] {

@@ -17,6 +17,9 @@ use super::{List, Unreadable};
 /// Folders within folders; only a hostile file has more.
 const MAX_DEPTH: usize = 64;
 
+/// The most characters of a name.
+const MAX_NAME: usize = 200;
+
 /// Attributes that say what is watched, in small letters.
 const WATCHED: [&str; 4] = ["xmlurl", "url", "htmlurl", "category"];
 
@@ -91,12 +94,21 @@ fn outline(
             tags.push(category.to_owned());
         }
     }
+    let name = attribute("text").or_else(|| attribute("title"));
     match (attribute("xmlurl"), attribute("url").or_else(|| attribute("htmlurl"))) {
-        (Some(url), _) => list.take(line, &url, Some("feed"), tags),
-        (None, Some(url)) => list.take(line, &url, None, tags),
-        (None, None) => return attribute("text").or_else(|| attribute("title")),
+        (Some(url), _) => list.take(line, &url, name.and_then(|name| one_name(&name)), Some("feed"), tags),
+        (None, Some(url)) => list.take(line, &url, name.and_then(|name| one_name(&name)), None, tags),
+        (None, None) => return name,
     }
     None
+}
+
+/// A title as a name: on one line, and not too long.
+fn one_name(title: &str) -> Option<String> {
+    let words: Vec<&str> =
+        title.split(|c: char| c.is_whitespace() || c.is_control()).filter(|w| !w.is_empty()).collect();
+    let name: String = words.join(" ").chars().take(MAX_NAME).collect();
+    Some(name.trim_end().to_owned()).filter(|name| !name.is_empty())
 }
 
 fn is_outline(element: &BytesStart<'_>) -> bool {
@@ -159,15 +171,25 @@ impl Lines<'_> {
     }
 }
 
-/// One outline per address: kind, address and tags.
-pub(crate) fn write<'a>(sources: impl Iterator<Item = (&'a str, &'a str, &'a [String])>) -> String {
+/// What an outline says of a source.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Outline<'a> {
+    pub(crate) url: &'a str,
+    pub(crate) name: Option<&'a str>,
+    /// Whether feed readers can read it.
+    pub(crate) is_feed: bool,
+    pub(crate) tags: &'a [String],
+}
+
+/// One outline per address.
+pub(crate) fn write<'a>(outlines: impl Iterator<Item = Outline<'a>>) -> String {
     let mut text = String::from(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<opml version=\"2.0\">\n  <head><title>Dunlin</title></head>\n  <body>\n",
     );
-    for (kind, url, tags) in sources {
-        let url = escape(url);
-        let attribute = if kind == "feed" { "type=\"rss\" xmlUrl" } else { "type=\"link\" url" };
-        let _ = write!(text, "    <outline text=\"{url}\" {attribute}=\"{url}\"");
+    for Outline { url, name, is_feed, tags } in outlines {
+        let (url, name) = (escape(url), escape(name.unwrap_or(url)));
+        let attribute = if is_feed { "type=\"rss\" xmlUrl" } else { "type=\"link\" url" };
+        let _ = write!(text, "    <outline text=\"{name}\" title=\"{name}\" {attribute}=\"{url}\"");
         if !tags.is_empty() {
             let _ = write!(text, " category=\"{}\"", escape(tags.join(",")));
         }
@@ -189,12 +211,15 @@ mod tests {
              <outline type='link' url='https://b.example/'/>\n<outline xmlUrl='nonsense'/>\n\
              <outline text='c' htmlUrl='https://c.example/'/></body></opml>",
         );
-        let found: Vec<_> =
-            list.entries.iter().map(|e| (e.line, e.url.as_str(), e.kind, e.tags.clone())).collect();
+        let found: Vec<_> = list
+            .entries
+            .iter()
+            .map(|e| (e.line, e.url.as_str(), e.name.as_deref(), e.kind, e.tags.clone()))
+            .collect();
         let expected = [
-            (4, "https://a.example/feed?x=1&y=2", Some("feed"), vec!["News & more".to_owned()]),
-            (6, "https://b.example/", None, vec![]),
-            (8, "https://c.example/", None, vec![]),
+            (4, "https://a.example/feed?x=1&y=2", None, Some("feed"), vec!["News & more".to_owned()]),
+            (6, "https://b.example/", None, None, vec![]),
+            (8, "https://c.example/", Some("c"), None, vec![]),
         ];
         assert_eq!(found, expected);
         assert_eq!(list.unreadable.iter().map(|bad| bad.line).collect::<Vec<_>>(), [7]);
@@ -203,9 +228,14 @@ mod tests {
     #[test]
     fn what_is_written_reads_back() {
         let tags = ["a<b".to_owned(), "Deep".to_owned()];
-        let sources =
-            [("feed", "https://a.example/?a=1&b=\"2\"", &tags[..]), ("page", "https://b.example/", &[])];
-        let list = read(&write(sources.into_iter()));
+        let outline = |url, name, is_feed, tags| Outline { url, name, is_feed, tags };
+        let outlines = [
+            outline("https://a.example/?a=1&b=\"2\"", Some("All <the> news"), true, &tags[..]),
+            outline("https://b.example/", None, false, &[]),
+        ];
+        let list = read(&write(outlines.into_iter()));
+        let names: Vec<_> = list.entries.iter().map(|entry| entry.name.as_deref()).collect();
+        assert_eq!(names, [Some("All <the> news"), None]);
         assert_eq!(list.entries[0].tags, tags);
         let urls: Vec<_> = list.entries.iter().map(|entry| (entry.kind, entry.url.as_str())).collect();
         assert_eq!(urls, [(Some("feed"), "https://a.example/?a=1&b=%222%22"), (None, "https://b.example/")]);

@@ -10,7 +10,7 @@ pub(super) fn read(text: &str) -> List {
             line.starts_with('#').then_some(0).or_else(|| line.find(" #")).or_else(|| line.find("\t#"));
         let url = line[..comment.unwrap_or(line.len())].trim();
         if !url.is_empty() {
-            list.take(index + 1, url, None, Vec::new());
+            list.take(index + 1, url, None, None, Vec::new());
         }
     }
     list

@@ -106,7 +106,10 @@ impl Demo {
             return Ok(());
         }
         for (path, kind) in &self.paths {
+            // Titles of the made-up pages say what is on them at the moment.
+            let name = path.rsplit('/').next().map(|id| id.replace('-', " "));
             let source = NewSource {
+                name: name.filter(|_| *kind == "page"),
                 kind: (*kind).to_owned(),
                 tags: vec![TAG.to_owned()],
                 ..NewSource::page(self.running.url(path), clock::now())

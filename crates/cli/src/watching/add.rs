@@ -15,6 +15,9 @@ use crate::output::{print_json, print_line};
 /// How a source is to be read and what it is worth.
 #[derive(Debug, Args)]
 pub(crate) struct SourceArgs {
+    /// What to call it; '' for its own title again
+    #[arg(long, value_parser = name)]
+    name: Option<String>,
     /// What it is: page, feed, json, text or auto
     #[arg(long, value_parser = ["page", "feed", "json", "text", "auto"])]
     kind: Option<String>,
@@ -76,6 +79,7 @@ impl SourceArgs {
         let headers = self.header.iter().filter_map(|header| header.0.clone());
         SourceFields {
             url: None,
+            name: self.name.as_ref().map(or_cleared),
             kind: self.kind.clone(),
             selector: self.selector.as_ref().map(or_cleared),
             path: self.json_path.as_ref().map(or_cleared),
@@ -157,6 +161,12 @@ fn gap(text: &str) -> Result<Gap, String> {
         gap if gap.as_secs() > 0 && gap.subsec_nanos() == 0 => Ok(Gap(Some(gap.as_secs()))),
         _ => Err("expected whole seconds, at least one".to_owned()),
     }
+}
+
+fn name(text: &str) -> Result<String, String> {
+    let name = text.trim();
+    let is_fine = name.chars().count() <= 200 && !name.chars().any(char::is_control);
+    if is_fine { Ok(name.to_owned()) } else { Err("expected at most 200 characters on one line".to_owned()) }
 }
 
 fn weight(text: &str) -> Result<f64, String> {

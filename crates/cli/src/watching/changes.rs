@@ -58,7 +58,7 @@ impl Changes {
             vec![
                 change.cursor.to_string(),
                 detected.map_or_else(|| change.detected_at.clone(), |at| moments::relative(at, now)),
-                change.source.to_string(),
+                format!("{} {}", change.source, one_line(&change.shown_source(), 30)),
                 change.kind.clone(),
                 change.version.map_or_else(|| "-".to_owned(), |version| format!("v{version}")),
                 one_line(&change.summary, 80),

@@ -1,17 +1,17 @@
-//! `dunlin diff`: two versions word by word, coloured on a terminal.
+//! `dunlin diff`: two versions word by word, as `diff -u` does, or side by side; coloured on a terminal.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use dunlin_extract::Work;
-use dunlin_extract::diff::words;
+use dunlin_extract::diff::{side_by_side, unified, words};
 use serde::Serialize;
 
-use super::difference::painted;
+use super::difference::{in_columns, painted};
 use super::show::{find_version, read, text_of};
 use crate::backend::records::{PieceOperation, PieceRecord, SourceRecord, VersionRecord};
 use crate::backend::{Access, Backend, ReachArgs};
 use crate::failure::Failure;
-use crate::output::{print_json, print_line};
-use crate::terminal::Paint;
+use crate::output::{print_columns, print_json, print_line};
+use crate::terminal::{Paint, harmless};
 
 /// Characters of unchanged text that are shown on either side of a change.
 const CONTEXT: usize = 200;
@@ -23,14 +23,28 @@ pub(crate) struct Diff {
     /// Compare with this version instead
     #[arg(long, value_name = "VERSION")]
     against: Option<String>,
-    /// Show all of the unchanged text
-    #[arg(long)]
+    /// Show all of the unchanged text, word by word
+    #[arg(long, conflicts_with = "form")]
     full: bool,
+    /// How to show it
+    #[arg(long, value_enum, default_value = "words", conflicts_with = "json")]
+    form: Form,
     #[command(flatten)]
     reach: ReachArgs,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+}
+
+/// How a difference is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Form {
+    /// Word by word
+    Words,
+    /// Line by line, as `diff -u` writes it
+    Unified,
+    /// Line by line in two columns
+    SideBySide,
 }
 
 #[derive(Debug, Serialize)]
@@ -66,6 +80,16 @@ impl Diff {
         let old = before.as_ref().map(|before| text(&*backend, &source, before)).transpose()?;
         let old = old.unwrap_or_default();
         let new = text(&*backend, &source, &version)?;
+        if self.form == Form::Unified {
+            let named = |version: &VersionRecord| format!("version {}\t{}", version.id, version.captured_at);
+            let before = before.as_ref().map_or_else(|| "/dev/null".to_owned(), named);
+            let lines = harmless(&unified(&old, &new));
+            return print_line(&format!(
+                "--- {before}\n+++ {}\n{}",
+                named(&version),
+                lines.trim_end_matches('\n')
+            ));
+        }
         let pieces = words(&old, &new, &Work::default());
         let mut pieces: Vec<PieceRecord> = pieces.into_iter().map(PieceRecord::from).collect();
         if self.json {
@@ -75,6 +99,12 @@ impl Diff {
         match &before {
             Some(before) => crate::note(&format!("version {} against version {}", version.id, before.id)),
             None => crate::note(&format!("version {} is the first", version.id)),
+        }
+        if self.form == Form::SideBySide {
+            let name = |version: &VersionRecord| format!("version {}", version.id);
+            let (before, now) = (before.as_ref().map_or_else(|| "nothing".to_owned(), name), name(&version));
+            let rows = in_columns(&side_by_side(&old, &new, &Work::default()));
+            return print_columns([&before, "", &now], rows);
         }
         let unchanged = pieces.iter_mut().filter(|piece| piece.op == PieceOperation::Equal && !self.full);
         unchanged.for_each(|piece| piece.text = shortened(&piece.text));

@@ -1,5 +1,7 @@
 //! Pieces of two texts as a person reads them: coloured on a terminal, between marks elsewhere.
 
+use dunlin_extract::diff::{Piece, Row};
+
 use crate::backend::records::{ChangeRecord, PieceOperation, PieceRecord};
 use crate::terminal::{Paint, Tone, harmless};
 
@@ -17,6 +19,26 @@ pub(super) fn painted(pieces: &[PieceRecord], paint: Paint) -> String {
         }
     };
     pieces.iter().map(shown).collect()
+}
+
+/// Two texts in two columns: the old one, what became of the line, the new one. What differs within a line is between marks.
+pub(super) fn in_columns(rows: &[Row<'_>]) -> Vec<[String; 3]> {
+    let marked = |pieces: &[Piece<'_>], other: fn(&Piece<'_>) -> bool| {
+        let own = pieces.iter().filter(|piece| !other(piece)).copied().map(PieceRecord::from);
+        painted(&own.collect::<Vec<_>>(), Paint::Plain)
+    };
+    let row = |row: &Row<'_>| match row {
+        Row::Equal(line) => [harmless(line), String::new(), harmless(line)],
+        Row::Inserted(line) => [String::new(), "+".to_owned(), harmless(line)],
+        Row::Deleted(line) => [harmless(line), "-".to_owned(), String::new()],
+        Row::Gap(n_lines) => [format!("[{n_lines} equal lines]"), String::new(), String::new()],
+        Row::Edited(pieces) => [
+            marked(pieces, |piece| matches!(piece, Piece::Insert(_))),
+            "~".to_owned(),
+            marked(pieces, |piece| matches!(piece, Piece::Delete(_))),
+        ],
+    };
+    rows.iter().map(row).collect()
 }
 
 /// What is different in the text of a change, below its line; `None` where nothing is known of it.
@@ -39,6 +61,19 @@ mod tests {
             piece(PieceOperation::Gap, ""),
             piece(PieceOperation::Equal, "end"),
         ]
+    }
+
+    #[test]
+    fn each_column_shows_its_own_side() {
+        let pieces = vec![Piece::Equal("now "), Piece::Delete("19"), Piece::Insert("17")];
+        let rows = [Row::Inserted("New"), Row::Equal("Teapot"), Row::Edited(pieces), Row::Gap(4)];
+        let columns = [
+            ["", "+", "New"],
+            ["Teapot", "", "Teapot"],
+            ["now [-19-]", "~", "now {+17+}"],
+            ["[4 equal lines]", "", ""],
+        ];
+        assert_eq!(in_columns(&rows), columns.map(|row| row.map(str::to_owned)));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::backend::{Access, ReachArgs, find_source};
 use crate::failure::Failure;
 use crate::moments;
 use crate::output::{print_json, print_line};
-use crate::terminal::harmless;
+use crate::terminal::{harmless, one_line};
 use dunlin_engine::clock;
 
 #[derive(Debug, Args)]
@@ -46,12 +46,18 @@ fn in_words(source: &SourceRecord, explained: &Value) -> String {
     let number = |value: &Value| value.as_f64().unwrap_or(0.0);
     let forecast = &explained["forecast"];
     let mut text = format!("source {}  {}\n", source.id, source.shown_url());
+    if let Some(name) = source.shown_name() {
+        let _ = writeln!(text, "  name        {}", one_line(name, 100));
+    }
     let _ = write!(text, "  state       {}", source.state_word());
     if !source.state.reason.is_empty() {
         let _ = write!(text, ": {}", harmless(&source.state.reason));
     }
     let _ =
         write!(text, "\n  last probe  {}\n", when(&explained["last_probe"]).unwrap_or("never".to_owned()));
+    if let Some(failed) = when(&explained["last_failure"]) {
+        let _ = writeln!(text, "  failed      {failed}");
+    }
     let next = match explained["standing"].as_str() {
         Some("paused") => "none while it is paused (`dunlin resume` it)".to_owned(),
         Some("under_way") => "under way".to_owned(),
@@ -113,12 +119,29 @@ fn in_words(source: &SourceRecord, explained: &Value) -> String {
             hours.iter().sum::<f64>()
         );
     }
+    for part in explained["suppressed"].as_array().into_iter().flatten() {
+        let _ = writeln!(text, "{}", suppressed(part, when(&part["last"])));
+    }
     let _ = write!(
         text,
         "  terms       weight {}, life {}, urgency {}",
         source.weight, source.life, source.urgency
     );
     text
+}
+
+/// A line about something that was different and not reported.
+fn suppressed(part: &Value, last: Option<String>) -> String {
+    let shown = |name: &str| one_line(part[name].as_str().unwrap_or_default(), 40);
+    let what = match (shown("old"), shown("new")) {
+        (old, new) if old.is_empty() && new.is_empty() => String::new(),
+        (old, new) if old.is_empty() => format!(": + {new}"),
+        (old, new) if new.is_empty() => format!(": − {old}"),
+        (old, new) => format!(": {old} → {new}"),
+    };
+    let times = part["times"].as_u64().unwrap_or(1);
+    let last = last.unwrap_or_default();
+    format!("  not told    {times}×, {last}, since {}{what}", shown("because"))
 }
 
 fn rate(per_hour: f64) -> String {

@@ -6,11 +6,13 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use dunlin_engine::clock;
+use dunlin_engine::control::is_about_health;
 use dunlin_lab::files::save;
 
+use crate::backend::records::SourceRecord;
 use crate::backend::{Access, Backend, ChangeFilter, ReachArgs, SourceFilter};
 use crate::failure::Failure;
-use crate::lists::write_opml;
+use crate::lists::{Outline, write_opml};
 use crate::output::json_line;
 
 /// Changes requested at a time.
@@ -78,8 +80,15 @@ fn write(backend: &dyn Backend, what: What, out: &mut dyn Write) -> Result<(), S
     match what {
         What::Opml => {
             let sources = backend.sources(&SourceFilter::default())?;
-            let text =
-                write_opml(sources.iter().map(|s| (s.kind.as_str(), s.url.as_str(), s.tags.as_slice())));
+            // What it was found to be, whatever it was said to be.
+            let is_feed =
+                |source: &SourceRecord| source.found_kind.as_ref().unwrap_or(&source.kind) == "feed";
+            let text = write_opml(sources.iter().map(|source| Outline {
+                url: &source.url,
+                name: source.shown_name(),
+                is_feed: is_feed(source),
+                tags: &source.tags,
+            }));
             Ok(out.write_all(text.as_bytes())?)
         }
         What::Changes => each_change(backend, |change| writeln!(out, "{}", json_line(change)?)),
@@ -91,15 +100,14 @@ fn write(backend: &dyn Backend, what: What, out: &mut dyn Write) -> Result<(), S
     }
 }
 
-/// Removals are left out: they are no updates that a probe could have captured.
+/// Removals and news about a source itself are left out: they are no updates that a probe could have captured.
 fn trace(backend: &dyn Backend) -> Result<BTreeSet<(i64, i64)>, Stopped> {
     let mut rows = BTreeSet::new();
     each_change(backend, |change| {
         // The latest time at which it can have happened: its own date, or else when it was found.
+        let is_update = change.kind != "removed" && !is_about_health(&change.kind);
         let time = &change.happened_between.1;
-        if let Some(time) =
-            clock::parse_rfc3339(time).filter(|time| change.kind != "removed" && time.seconds() >= 0)
-        {
+        if let Some(time) = clock::parse_rfc3339(time).filter(|time| is_update && time.seconds() >= 0) {
             rows.insert((change.source, time.seconds()));
         }
         Ok(())

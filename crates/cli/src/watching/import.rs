@@ -129,6 +129,7 @@ impl Import {
             tags.extend(entry.tags);
             let fields = SourceFields {
                 url: Some(entry.url),
+                name: given.name.clone().or(entry.name.map(Some)),
                 kind: given.kind.clone().or(entry.kind.map(str::to_owned)),
                 tags: (!tags.is_empty()).then_some(tags),
                 ..given.clone()

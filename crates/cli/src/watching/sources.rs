@@ -48,7 +48,7 @@ impl Sources {
             return Ok(());
         }
         let is_short = sources.len() <= MOST_EXPLAINED;
-        let mut header = vec!["id", "state", "kind", "url"];
+        let mut header = vec!["id", "name", "state", "kind", "url"];
         if is_short {
             header.extend(["last probe", "next probe", "changes/day"]);
         }
@@ -95,7 +95,8 @@ fn row(source: &SourceRecord) -> Vec<String> {
         "" => word,
         reason => format!("{word}: {}", one_line(reason, 50)),
     };
-    vec![source.id.to_string(), state, source.kind.clone(), one_line(&source.shown_url(), 70)]
+    let name = one_line(source.shown_name().unwrap_or("-"), 30);
+    vec![source.id.to_string(), name, state, source.kind.clone(), one_line(&source.shown_url(), 70)]
 }
 
 /// The last probe, the next one and how often it is expected to change; dashes where that is not known.
@@ -117,5 +118,9 @@ fn probes(backend: &dyn Backend, source: &SourceRecord) -> [String; 3] {
     // Of a source that is not watched nothing is expected, not even nothing.
     let is_watched = next != "-" && explained["last_probe"] != Value::Null;
     let expected = expected.filter(|_| is_watched).map(|changes| format!("{:.1}", changes.max(0.0)));
-    [when("last_probe"), next, expected.unwrap_or_else(|| "-".to_owned())]
+    let last = match explained["last_failure"].as_str() {
+        Some(_) => format!("{}, failed", when("last_failure")),
+        None => when("last_probe"),
+    };
+    [last, next, expected.unwrap_or_else(|| "-".to_owned())]
 }

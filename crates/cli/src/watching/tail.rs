@@ -8,8 +8,9 @@ use crate::backend::records::ChangeRecord;
 use crate::failure::Failure;
 use crate::moments;
 use crate::output::{json_line, print_line};
-use crate::terminal::{Paint, Tone, harmless, one_line};
+use crate::terminal::{Paint, Tone, one_line};
 use dunlin_engine::clock;
+use dunlin_engine::control::is_about_health;
 
 #[derive(Debug, Args)]
 pub(crate) struct Tail {
@@ -64,12 +65,13 @@ pub(crate) fn line(change: &ChangeRecord, paint: Paint) -> String {
     let mark = match change.kind.as_str() {
         "added" => paint.paint(Tone::Good, "+"),
         "removed" => paint.paint(Tone::Bad, "−"),
+        kind if is_about_health(kind) => paint.paint(Tone::Bad, "!"),
         _ => paint.paint(Tone::Doubtful, "~"),
     };
     format!(
         "{} {mark} {}  {}",
         paint.paint(Tone::Faint, &clock),
-        paint.paint(Tone::Strong, &harmless(&change.shown_url())),
+        paint.paint(Tone::Strong, &one_line(&change.shown_source(), 60)),
         one_line(&change.summary, 160),
     )
 }

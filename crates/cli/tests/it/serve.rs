@@ -16,7 +16,7 @@ fn demonstration(desk: &Desk) -> Running {
     let mut running = Running::start(desk, DEMO);
     running.line_with("listening on");
     running.line_with("Ctrl-C stops it");
-    running.line_with("http://127.0.0.1");
+    running.line_with(" + ");
     running
 }
 

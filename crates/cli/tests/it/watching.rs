@@ -51,6 +51,11 @@ fn a_service_and_its_data_directory_say_the_same() {
     let shown = desk.run("changes --data data --diff --limit 1").stdout;
     assert!(shown.contains(&format!("{{+{}", inserted.lines().next().unwrap())), "{shown}");
 
+    let diff = |flags: &str| desk.run(&format!("diff v{} --data data {flags}", first["version"])).stdout;
+    assert!(diff("--form unified").contains("@@ -"), "{}", diff("--form unified"));
+    let beside = diff("--form side-by-side");
+    assert!(beside.lines().skip(1).any(|line| line.contains(" ~ ") || line.contains(" + ")), "{beside}");
+
     let refused =
         desk.run(&format!("diff v{} --against v{} --data data", first["version"], other["version"]));
     assert_eq!(refused.code, 2);
@@ -185,6 +190,32 @@ fn a_dry_run_of_an_import_is_right() {
     running.signal("INT");
     assert_eq!(running.end().0, Some(0));
     assert_eq!(counted(""), "0 added, 3 already there, 2 bad\n");
+}
+
+#[test]
+fn sources_go_by_their_names_and_keep_them_from_list_to_list() {
+    let desk = Desk::new().with(
+        "list.opml",
+        "<opml><body><outline text='Harbour &amp; sea' xmlUrl='https://a.example/feed'/>\
+         <outline text='https://b.example/' url='https://b.example/'/></body></opml>",
+    );
+    assert_eq!(desk.run("import list.opml --data data").stdout, "2 added, 0 already there, 0 bad\n");
+    assert_eq!(desk.run("add https://c.example/ --name Tides --data data").code, 0);
+    let names = || -> Vec<Value> {
+        let sources = desk.json("sources --data data --json")["sources"].as_array().unwrap().clone();
+        sources.into_iter().map(|source| source["name"].clone()).collect()
+    };
+    assert_eq!(names(), [Value::from("Harbour & sea"), Value::Null, Value::from("Tides")]);
+    let exported = desk.run("export opml --data data").stdout;
+    assert!(exported.contains("text=\"Harbour &amp; sea\""), "{exported}");
+    for shown in ["sources", "explain 3"] {
+        assert!(desk.run(&format!("{shown} --data data")).stdout.contains("Tides"), "{shown}");
+    }
+    let mut clear = dunlin(&desk.path("."), "edit 3 --data data --name");
+    assert_eq!(Done::of(clear.arg("").output().unwrap()).code, 0);
+    assert_eq!(names()[2], Value::Null);
+    let mut bad = dunlin(&desk.path("."), "add https://d.example/ --data data --name");
+    assert_eq!(Done::of(bad.arg("two\nlines").output().unwrap()).code, 2);
 }
 
 #[test]

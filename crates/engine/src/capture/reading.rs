@@ -17,13 +17,13 @@ use dunlin_extract::{
 };
 use dunlin_net::Fetched;
 use dunlin_sched::model::{Completeness, Evidence};
-use dunlin_store::{Capture, Health, NewChange, NewVersion, Outcome};
+use dunlin_store::{Capture, FoundAs, Health, NewChange, NewVersion, Outcome};
 
 use super::{
-    Answer, ChangeDetail, FollowUp, PreparedSource, ProbeOutcome, SourceResult, last_modified, moved,
-    note_after,
+    Answer, ChangeDetail, FollowUp, PreparedSource, ProbeOutcome, SourceResult, SuppressedParts,
+    last_modified, moved, note_after,
 };
-use crate::memory::{ProbeNote, flicker_note, stored_item};
+use crate::memory::{ProbeNote, flicker_note, stored_item, suppressed_note};
 use crate::recipe::FlickerRule;
 
 /// Two probes that are this close show what flickers, if something differs.
@@ -41,6 +41,8 @@ pub struct Previous {
     pub items: Vec<Item>,
     /// How many were present at the last probe.
     pub n_present: usize,
+    /// What was not reported lately.
+    pub suppressed: SuppressedParts,
 }
 
 pub(super) fn read(
@@ -131,6 +133,7 @@ impl Reading<'_> {
         let completeness = if is_dated { Completeness::All } else { Completeness::Latest };
         let items = self.document.items.iter().filter_map(stored_item).collect();
         let version = self.version();
+        let found = self.found();
         let shown = if history.is_empty() {
             Evidence::Unchanged
         } else {
@@ -139,7 +142,19 @@ impl Reading<'_> {
         let mut result = self.result(Outcome::Unchanged, shown, FollowUp::None);
         result.capture.version = Some(version);
         result.capture.items = Some(items);
+        result.capture.found = Some(found);
         result
+    }
+
+    /// What its owner will know it by, whatever its title says later.
+    fn found(&self) -> FoundAs {
+        let kind = match self.document.format {
+            Format::Feed | Format::JsonFeed => "feed",
+            Format::Json => "json",
+            Format::Html | Format::Xml => "page",
+            Format::Text | Format::Binary => "text",
+        };
+        FoundAs { kind: kind.to_owned(), title: self.document.title.clone().unwrap_or_default() }
     }
 
     fn compared(mut self, previous: &Previous) -> SourceResult {
@@ -207,6 +222,7 @@ impl Reading<'_> {
         }
         let (times, completeness) = self.evidence(&verdict.reported, present);
         let suppressed = verdict.suppressed;
+        let at = self.at;
         let items = self.items_to_keep(present, &renamed);
         let mut result = if changes.is_empty() {
             self.result(Outcome::Unchanged, Evidence::Unchanged, FollowUp::None)
@@ -220,6 +236,10 @@ impl Reading<'_> {
         };
         result.capture.items = Some(items);
         result.capture.changes = changes;
+        if !suppressed.is_empty() {
+            let all = previous.suppressed.clone().with(&suppressed, at);
+            result.capture.notes.extend(suppressed_note(&all));
+        }
         result.suppressed = suppressed;
         result.capture.notes.extend(flicker_note(&flicker));
         result

@@ -221,7 +221,7 @@ impl Control {
             };
             let outcome = Outcome::Failed { fault: failure.fault, reason: failure.reason.clone() };
             let mut capture = Capture::bare(id, probe, now, outcome);
-            capture.state = self.state_after(now, index, failure.health());
+            self.complete_health(now, index, failure.health(), &mut capture);
             captures.push(capture);
             self.in_flight.set_ending(probe, index, Ending::Failed { not_before, failures });
         }

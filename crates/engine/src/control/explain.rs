@@ -62,6 +62,8 @@ impl Control {
             source,
             status,
             last_probe,
+            last_failure: None,
+            suppressed: Vec::new(),
         }
     }
 

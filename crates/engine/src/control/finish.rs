@@ -103,6 +103,10 @@ impl Control {
         let SourceResult { mut capture, outcome, mut note, is_noted, suppressed: _, health } = result;
         let Some(source) = self.sources.get(index) else { return (Ending::Gone, None) };
         let (last_probe, failures) = (source.last_probe, source.failures);
+        self.complete_health(now, index, health, &mut capture);
+        if let ProbeOutcome::Failed(_) = outcome {
+            note.last_failure = Some(capture.at);
+        }
         let ending = match outcome {
             ProbeOutcome::Observed { evidence, follow_up } => {
                 if !is_noted {
@@ -122,7 +126,6 @@ impl Control {
                 Ending::Failed { not_before, failures }
             }
         };
-        capture.state = self.state_after(now, index, health);
         capture.keep_versions = capture.version.as_ref().and(self.settings.keep.n_versions);
         (ending, Some(capture))
     }
@@ -191,7 +194,7 @@ impl Control {
         let failure = Failure::new(Fault::Ours, reason);
         let outcome = Outcome::Failed { fault: failure.fault, reason: failure.reason.clone() };
         let mut capture = Capture::bare(id, probe, now, outcome);
-        capture.state = self.state_after(now, index, Some((Health::Failing, Some(failure.reason))));
+        self.complete_health(now, index, Some((Health::Failing, Some(failure.reason))), &mut capture);
         (self.own_failure(now, index), Some(capture))
     }
 
@@ -369,7 +372,7 @@ impl Control {
             return None;
         }
         let since = if before.health == health { before.since } else { now };
-        let after = SourceState { health, reason, since };
+        let after = SourceState { health, reason, since, announced: before.announced };
         self.sources.set_state(index, after.clone());
         Some(after)
     }

@@ -460,7 +460,7 @@ fn a_stored_pause_that_a_clock_has_made_absurd_is_shortened() {
         not_before: Some(Time::from_seconds(9_000_000_000)),
         failures: 3,
     };
-    let state = SourceState { health: Health::Failing, reason: String::new(), since: at(0) };
+    let state = SourceState { health: Health::Failing, reason: String::new(), since: at(0), announced: None };
     let config = SourceConfig {
         id: SourceId(1),
         resource: ResourceId(1),

@@ -90,7 +90,7 @@ impl ControlDriver {
             not_before: None,
             failures: 0,
         };
-        let state = SourceState { health: Health::New, reason: String::new(), since: at(0) };
+        let state = SourceState { health: Health::New, reason: String::new(), since: at(0), announced: None };
         let (id, resource) = (SourceId(id), ResourceId(resource));
         let config = SourceConfig { id, resource, state, activity: Activity::Watch(Box::new(watched)) };
         self.happen(seconds, Event::Configured(vec![config]));

@@ -6,7 +6,9 @@ use std::time::Duration;
 use dunlin_engine::simulated::Simulation;
 use dunlin_store::{Health, NewSource, SourceEdit, Store};
 
-use crate::fixtures::{Ailing, all_changes, feed, page, settings, simulation, state, summaries, test_store};
+use crate::fixtures::{
+    Ailing, all_changes, feed, health_told, page, settings, simulation, state, summaries, test_store,
+};
 use crate::polite::assert_gaps;
 use crate::web::{Fault, Kind, Web, at};
 
@@ -55,8 +57,45 @@ fn every_kind_of_failure_is_reported_waited_out_and_forgotten() {
         assert_eq!(state(&*test_store.store, bad), (Health::Well, String::new()), "{fault:?}");
         assert_eq!(summaries(&*test_store.store, bad).len(), 1, "{fault:?}: what changed later is reported");
         assert!(summaries(&*test_store.store, good).len() > 44, "{fault:?}: others go on");
+        // Its owner is told once, after a grace time, and once when it is over.
+        let told = health_told(&*test_store.store, bad);
+        let kind = if health == Health::Failing { "failing" } else { "refused" };
+        let kinds: Vec<&str> = told.iter().map(|(kind, ..)| kind.as_str()).collect();
+        assert_eq!(kinds, [kind, "recovered"], "{fault:?}: {told:?}");
+        assert!(told[0].1 >= at(7_200 + 600), "{fault:?}: {told:?}");
+        assert!(told[0].2.contains(reason), "{fault:?}: {told:?}");
+        assert!(told[1].2.starts_with("is well again after 2") && told[1].2.ends_with(" hours"), "{told:?}");
+        assert_eq!(health_told(&*test_store.store, good), []);
         assert_gaps(&run.world().log, 10);
     }
+}
+
+#[test]
+fn trouble_that_is_over_soon_is_not_told_and_what_was_told_is_not_told_again_after_a_restart() {
+    let url = "http://bad.example/page";
+    let test_store = test_store();
+    let mut web = web_with(url);
+    let fails = Fault::Status(500);
+    web.fail(url, 3_600, 3_900, fails.clone());
+    web.fail(url, 40_000, 80_000, fails);
+    let mut run = simulation(&test_store.store, web.clone(), 0);
+    let bad = run.add_source(page(url)).unwrap();
+    for seconds in (3_500..4_500).step_by(60) {
+        run.run_until(at(seconds));
+        run.probe_now(bad).unwrap();
+    }
+    let failed = run.world().log.iter().any(|logged| logged.status == 500);
+    assert!(failed && health_told(&*test_store.store, bad).is_empty());
+    run.run_until(at(60_000));
+    let explained = run.explain(bad).unwrap();
+    assert!(explained.last_failure.is_some_and(|at| Some(at) > explained.last_probe), "{explained:?}");
+    drop(run.stop());
+    let mut run = simulation(&test_store.store, web, 60_000);
+    run.run_until(at(100_000));
+    let kinds: Vec<String> =
+        health_told(&*test_store.store, bad).into_iter().map(|(kind, ..)| kind).collect();
+    assert_eq!(kinds, ["failing", "recovered"]);
+    assert_eq!(run.explain(bad).unwrap().last_failure, None);
 }
 
 #[test]

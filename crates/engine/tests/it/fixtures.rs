@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use dunlin_core::Time;
 use dunlin_engine::Settings;
+use dunlin_engine::control::is_about_health;
 use dunlin_engine::simulated::Simulation;
 use dunlin_store::{
     Capture, CeiId, CeiQuery, CeiState, Change, ChangeQuery, Cursor, CursorRange, Decision, DecisionQuery,
@@ -74,9 +75,17 @@ pub(crate) fn n_changes(store: &dyn Store) -> i64 {
     n_changes
 }
 
+/// What was told of the content of a source.
 pub(crate) fn summaries(store: &dyn Store, source: SourceId) -> Vec<String> {
-    let changes = all_changes(store);
-    changes.into_iter().filter(|change| change.source == source).map(|change| change.found.summary).collect()
+    let of_content = |change: &Change| change.source == source && !is_about_health(&change.found.kind);
+    all_changes(store).into_iter().filter(of_content).map(|change| change.found.summary).collect()
+}
+
+/// What was told of its health: what happened, when, and in which words.
+pub(crate) fn health_told(store: &dyn Store, source: SourceId) -> Vec<(String, Time, String)> {
+    let of_health = |change: &Change| change.source == source && is_about_health(&change.found.kind);
+    let told = all_changes(store).into_iter().filter(of_health);
+    told.map(|change| (change.found.kind, change.detected, change.found.summary)).collect()
 }
 
 pub(crate) fn state(store: &dyn Store, source: SourceId) -> (dunlin_store::Health, String) {

@@ -8,7 +8,7 @@ use dunlin_core::Time;
 use dunlin_engine::Settings;
 use dunlin_engine::simulated::{Answered, Simulation, World};
 use dunlin_net::Request;
-use dunlin_store::{SourceId, Store};
+use dunlin_store::SourceId;
 
 use crate::fixtures::{all_changes, feed, page, test_store};
 use crate::web::{Logged, at, fetched, rfc822};
@@ -150,6 +150,19 @@ fn an_hour(names: &[&str]) -> (BTreeMap<String, Vec<(i64, String)>>, usize) {
     }
     ids.insert(run.add_source(feed(&url("quiet"))).unwrap(), "quiet".to_owned());
     run.run_until(at(END));
+    for (id, name) in &ids {
+        // Every silence can be explained, and the list of it is short.
+        let suppressed = run.explain(*id).unwrap().suppressed;
+        assert_eq!(suppressed.is_empty(), name == "quiet", "{name}: {suppressed:?}");
+        assert!(suppressed.len() <= 12, "{name}: {suppressed:?}");
+        let clocks = suppressed.iter().filter(|part| part.why == "clock");
+        assert_eq!(
+            clocks.clone().count(),
+            usize::from(matches!(name.as_str(), "clock" | "all")),
+            "{suppressed:?}"
+        );
+        assert!(clocks.into_iter().all(|part| part.times > 10), "{suppressed:?}");
+    }
     let mut told: BTreeMap<String, Vec<(i64, String)>> =
         ids.values().map(|name| (name.clone(), Vec::new())).collect();
     for change in all_changes(&*test_store.store) {

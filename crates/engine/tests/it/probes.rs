@@ -336,7 +336,7 @@ fn shown_of(now: &[(&str, i64)], before: &[(&str, i64)]) -> ProbeOutcome {
     let checked = check(&feed(FEED), &settings()).unwrap();
     let extractor = checked.extractor(Limits::default()).unwrap();
     let earlier = extractor.extract(&Input { body: &entries(before).body, ..Input::default() }).items;
-    let previous = Previous { n_present: earlier.len(), items: earlier };
+    let previous = Previous { n_present: earlier.len(), items: earlier, ..Previous::default() };
     let note = ProbeNote { hash: Some([0; 32]), ..ProbeNote::default() };
     let task = SourceTask { source: SourceId(1), last_probe: Some(at(0)) };
     let prepared =

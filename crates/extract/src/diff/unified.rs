@@ -5,12 +5,9 @@ use std::fmt::Write;
 
 use similar::{DiffOp, group_diff_ops};
 
-use super::{MAX_BYTES, Tokens, operations};
+use super::{CONTEXT, MAX_BYTES, Tokens, operations, without_empty_end};
 use crate::text::cut;
 use crate::work::Work;
-
-/// Lines shown around what differs.
-const CONTEXT: usize = 3;
 
 /// Compares two texts line by line. Equal texts give nothing.
 ///
@@ -42,14 +39,6 @@ pub fn unified(old: &str, new: &str) -> String {
         }
     }
     text
-}
-
-/// A text without lines is cut into one empty token.
-fn without_empty_end<'s, 't>(lines: &'s [&'t str]) -> &'s [&'t str] {
-    match lines {
-        [rest @ .., ""] => rest,
-        lines => lines,
-    }
 }
 
 fn lines_named(lines: &std::ops::Range<usize>) -> String {

@@ -18,6 +18,8 @@ pub(crate) struct ChangeResponse {
     source: i64,
     /// Its address.
     url: String,
+    /// What people know it by: its owner's name for it, or else its title; may be empty.
+    name: String,
     /// When it was found.
     #[schema(format = DateTime)]
     detected_at: String,
@@ -28,7 +30,7 @@ pub(crate) struct ChangeResponse {
     version: Option<i64>,
     /// In one line, for people.
     summary: String,
-    /// What happened: added, edited, removed, …
+    /// What happened: added, edited or removed; or failing, attention, refused or recovered, of the source's health.
     kind: String,
     /// The item it happened to; null for the source as a whole.
     item: Option<String>,
@@ -74,6 +76,7 @@ impl From<Change> for ChangeResponse {
             cursor: change.cursor.0,
             source: change.source.0,
             url: change.url,
+            name: change.name,
             detected_at: rfc3339(change.detected),
             happened_between: (found.happened_after.map(rfc3339), rfc3339(found.happened_before)),
             version: change.version.map(|id| id.0),

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use dunlin_engine::capture::SuppressedPart;
 use dunlin_engine::journal::reason_word;
 use dunlin_engine::{ForecastSummary, Hold, Reason, SourceExplanation, SourceStatus};
 use serde::Serialize;
@@ -21,6 +22,9 @@ pub(crate) struct ExplanationResponse {
     standing_reason: Option<String>,
     #[schema(format = DateTime)]
     last_probe: Option<String>,
+    /// The last probe that failed; null if one has succeeded since.
+    #[schema(format = DateTime)]
+    last_failure: Option<String>,
     /// Not to be probed before this instant, after a failure.
     #[schema(format = DateTime)]
     not_before: Option<String>,
@@ -47,6 +51,35 @@ pub(crate) struct ExplanationResponse {
     /// What keeps the host from being asked.
     hold: Option<HoldResponse>,
     forecast: ForecastResponse,
+    /// What was different lately and not reported, the latest first. `flicker: tell` reports everything.
+    suppressed: Vec<SuppressedResponse>,
+}
+
+/// A part of a source that was different and was not reported.
+#[derive(Debug, Serialize, ToSchema)]
+struct SuppressedResponse {
+    /// Why: `clock`, `relative_time`, `counter`, `code`, `pleasantry`, `formatting`, `moved`, `extra`, `scrolled_out`, `returned` or
+    /// `volatile`.
+    why: String,
+    /// The same for people.
+    because: String,
+    /// What was there the last time, shortened.
+    old: String,
+    /// What came the last time, shortened.
+    new: String,
+    /// How many times.
+    times: u32,
+    /// When it was last suppressed.
+    #[schema(format = DateTime)]
+    last: String,
+}
+
+impl From<SuppressedPart> for SuppressedResponse {
+    fn from(part: SuppressedPart) -> Self {
+        let last = rfc3339(part.last());
+        let SuppressedPart { why, because, old, new, times, .. } = part;
+        Self { why, because, old, new, times, last }
+    }
 }
 
 /// A host that is not asked at present.
@@ -98,6 +131,8 @@ impl From<SourceExplanation> for ExplanationResponse {
             standing,
             standing_reason,
             last_probe: explained.last_probe.map(rfc3339),
+            last_failure: explained.last_failure.map(rfc3339),
+            suppressed: explained.suppressed.into_iter().map(SuppressedResponse::from).collect(),
             not_before: explained.not_before.map(rfc3339),
             next_probe: explained.next_probe.map(rfc3339),
             others_due: explained.queue_position.map_or(0, |position| position.others),

@@ -13,6 +13,12 @@ use dunlin_engine::clock::rfc3339;
 pub(crate) struct SourceResponse {
     id: i64,
     url: String,
+    /// What its owner calls it; null for nothing.
+    name: Option<String>,
+    /// Its own title, as it was when it was first read; null if it has none.
+    title: Option<String>,
+    /// What it was found to be: page, feed, json or text; null before it was read.
+    found_kind: Option<String>,
     /// page, feed, json, text or auto.
     kind: String,
     /// The CSS selector whose elements are watched; null for all of it.
@@ -70,6 +76,9 @@ impl From<Source> for SourceResponse {
         Self {
             id: source.id.0,
             url: source.spec.url,
+            name: source.spec.name,
+            title: Some(source.found.title).filter(|title| !title.is_empty()),
+            found_kind: Some(source.found.kind).filter(|kind| !kind.is_empty()),
             kind: source.spec.kind,
             selector,
             path,

@@ -1,7 +1,7 @@
 //! A version as clients see it, and two of them compared.
 
 use dunlin_engine::capture::DetailPiece;
-use dunlin_extract::diff::Piece;
+use dunlin_extract::diff::{Piece, Row};
 use dunlin_store::Version;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -45,6 +45,44 @@ pub(crate) struct DifferenceResponse {
     pub(crate) against: Option<i64>,
     /// Kept and deleted pieces make the old text, kept and inserted ones the new.
     pub(crate) pieces: Vec<DifferencePiece>,
+    /// The same side by side, line by line; only with `rows=true`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) rows: Option<Vec<DifferenceRow>>,
+}
+
+/// A line of each version, or of one of them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub(crate) struct DifferenceRow {
+    /// equal, edit, insert, delete, or gap: equal lines that are left out.
+    #[schema(value_type = String)]
+    op: &'static str,
+    /// The line before, in pieces; null where there is none.
+    old: Option<Vec<DifferencePiece>>,
+    /// The line now, in pieces; null where there is none.
+    new: Option<Vec<DifferencePiece>>,
+    /// How many lines are left out.
+    n_lines: Option<usize>,
+}
+
+impl From<Row<'_>> for DifferenceRow {
+    fn from(row: Row<'_>) -> Self {
+        let one = |piece: Piece<'_>| Some(vec![DifferencePiece::from(piece)]);
+        let (op, old, new, n_lines) = match row {
+            Row::Equal(line) => ("equal", one(Piece::Equal(line)), one(Piece::Equal(line)), None),
+            Row::Inserted(line) => ("insert", None, one(Piece::Insert(line)), None),
+            Row::Deleted(line) => ("delete", one(Piece::Delete(line)), None, None),
+            Row::Gap(n_lines) => ("gap", None, None, Some(n_lines)),
+            Row::Edited(pieces) => {
+                let side = |other: fn(&Piece<'_>) -> bool| {
+                    let pieces = pieces.iter().filter(|piece| !other(piece));
+                    Some(pieces.map(|piece| DifferencePiece::from(*piece)).collect())
+                };
+                let old = side(|piece| matches!(piece, Piece::Insert(_)));
+                ("edit", old, side(|piece| matches!(piece, Piece::Delete(_))), None)
+            }
+        };
+        Self { op, old, new, n_lines }
+    }
 }
 
 /// A piece of a comparison.

@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use super::sources;
 use crate::app::App;
-use crate::compare::Compared;
+use crate::compare::{Compared, Form};
 use crate::failure::Failure;
 use crate::input::{Id, Params, page_size};
 use crate::responses::version::{DifferenceResponse, VersionResponse};
@@ -112,6 +112,8 @@ fn plain_type(media_type: &str) -> Option<String> {
 pub(super) struct Against {
     /// Another version of the same source; the one before when left out.
     against: Option<i64>,
+    /// Whether to show the lines side by side as well.
+    rows: bool,
 }
 
 /// Says what differs between a version and another, in what is read of them. With `Accept: text/plain`, as `diff -u` does.
@@ -122,10 +124,11 @@ pub(super) struct Against {
 pub(super) async fn difference(
     State(app): State<App>,
     Id(id): Id,
-    Params(Against { against }): Params<Against>,
+    Params(Against { against, rows }): Params<Against>,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
     let settings = app.engine.settings().clone();
+    let form = if rows { Form::WordsAndRows } else { Form::Words };
     let wants_text = headers
         .get(header::ACCEPT)
         .and_then(|value| value.to_str().ok())
@@ -135,7 +138,7 @@ pub(super) async fn difference(
         Ok::<_, Failure>(if wants_text {
             compared.unified().into_response()
         } else {
-            Json(compared.to_response()).into_response()
+            Json(compared.to_response(form)).into_response()
         })
     })
     .await

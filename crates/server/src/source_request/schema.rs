@@ -40,6 +40,8 @@ struct Tag(#[expect(dead_code, reason = "only described")] String);
 struct SourceRules {
     #[schema(max_length = 8192, pattern = "^[Hh][Tt][Tt][Pp][Ss]?://[^/?#]")]
     url: Option<String>,
+    #[schema(max_length = 200, pattern = "^(\\S|\\S[^\\x00-\\x1f\\x7f-\\x9f]*\\S)$")]
+    name: Option<String>,
     #[schema(pattern = "^(page|feed|json|text|auto)$")]
     kind: Option<String>,
     #[schema(minimum = 1, maximum = 100_000_000)]

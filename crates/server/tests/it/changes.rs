@@ -47,13 +47,13 @@ async fn changes_are_listed_as_promised() {
         json!({
             "changes": [
                 {
-                    "cursor": 1, "source": source.0, "url": "https://example.org/",
+                    "cursor": 1, "source": source.0, "url": "https://example.org/", "name": "",
                     "detected_at": "2023-11-14T22:13:21Z",
                     "happened_between": [null, "2023-11-14T22:13:21Z"],
                     "version": null, "summary": "new", "kind": "added", "item": "item 1", "detail": null,
                 },
                 {
-                    "cursor": 2, "source": source.0, "url": "https://example.org/",
+                    "cursor": 2, "source": source.0, "url": "https://example.org/", "name": "",
                     "detected_at": "2023-11-14T22:13:22Z",
                     "happened_between": ["2023-11-14T22:13:21Z", "2023-11-14T22:13:22Z"],
                     "version": null, "summary": "new", "kind": "added", "item": "item 2", "detail": null,

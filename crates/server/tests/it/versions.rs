@@ -66,6 +66,20 @@ async fn differences_are_given_word_by_word_and_as_a_patch() {
     assert_eq!((of("delete"), of("insert")), (vec![&json!("12")], vec![&json!("15")]));
     assert!(of("equal")[0].as_str().unwrap().contains("the price is"));
 
+    let beside = service.client.get(&format!("/versions/{second}/diff?rows=true")).await.json();
+    let edited = beside["rows"].as_array().unwrap().iter().find(|row| row["op"] == "edit").unwrap();
+    let of = |side: &str, op: &str| -> Vec<&Value> {
+        edited[side]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|piece| piece["op"] == op)
+            .map(|piece| &piece["text"])
+            .collect()
+    };
+    assert_eq!((of("old", "delete"), of("new", "insert")), (vec![&json!("12")], vec![&json!("15")]));
+    assert_eq!((of("old", "insert"), of("new", "delete")), (vec![], vec![]));
+
     let mut request =
         service.client.request(hyper::Method::GET, &format!("/versions/{second}/diff"), bytes::Bytes::new());
     request.headers_mut().insert("accept", "text/plain".parse().unwrap());

@@ -109,6 +109,9 @@ impl Prepared {
         }
         remembered::set_notes(connection, capture.source, &capture.notes)?;
         remembered::set_politeness(connection, &capture.politeness)?;
+        if let Some(found) = &capture.found {
+            sources::set_found(connection, capture.source, found)?;
+        }
         if let Some(state) = &capture.state {
             sources::set_state(connection, capture.source, state)?;
         }

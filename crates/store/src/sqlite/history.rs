@@ -14,7 +14,7 @@ pub(super) fn changes(connection: &Connection, query: &ChangeQuery) -> Result<Ve
     let of = if query.source.is_some() { "change.source = ?2" } else { "?2 IS NULL" };
     let mut select = connection.prepare_cached(&format!(
         "SELECT cursor, source, url, version, detected, change.kind, item, summary, detail, happened_after,
-         happened_before FROM change JOIN source ON source.id = change.source
+         happened_before, coalesce(name, title) FROM change JOIN source ON source.id = change.source
          WHERE cursor > ?1 AND {of} ORDER BY cursor LIMIT ?3"
     ))?;
     let source = query.source.map(|source| source.0);
@@ -23,6 +23,7 @@ pub(super) fn changes(connection: &Connection, query: &ChangeQuery) -> Result<Ve
             cursor: Cursor(row.get(0)?),
             source: SourceId(row.get(1)?),
             url: row.get(2)?,
+            name: row.get(11)?,
             version: row.get::<_, Option<i64>>(3)?.map(VersionId),
             detected: Time::from_micros(row.get(4)?),
             found: NewChange {

@@ -5,19 +5,18 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Row, params}
 
 use super::{contents, resources};
 use crate::{
-    Error, Health, NewSource, Note, ProbeBasis, ResourceId, Source, SourceEdit, SourceId, SourceQuery,
-    SourceState,
+    Error, FoundAs, Health, NewSource, Note, ProbeBasis, ResourceId, Source, SourceEdit, SourceId,
+    SourceQuery, SourceState,
 };
 
-const COLUMNS: &str =
-    "id, url, kind, recipe, weight, life, urgency, tags, created, health, reason, since, paused, resource";
+const COLUMNS: &str = "id, url, kind, recipe, weight, life, urgency, tags, created, health, reason, since, paused, resource, name, title, found_kind, announced";
 
 pub(super) fn add(connection: &Connection, new: &NewSource) -> Result<SourceId, Error> {
     let resource = resources::of_request(connection, &new.url, &new.recipe)?;
     connection
         .prepare_cached(
-            "INSERT INTO source (url, kind, recipe, weight, life, urgency, tags, created, health, reason, since, resource)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, '', ?8, ?10)",
+            "INSERT INTO source (url, kind, recipe, weight, life, urgency, tags, created, health, reason, since, resource, name)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, '', ?8, ?10, ?11)",
         )?
         .execute(params![
             new.url,
@@ -30,6 +29,7 @@ pub(super) fn add(connection: &Connection, new: &NewSource) -> Result<SourceId, 
             new.created.micros(),
             health_to_text(Health::New),
             resource.0,
+            new.name,
         ])?;
     Ok(SourceId(connection.last_insert_rowid()))
 }
@@ -83,7 +83,7 @@ pub(super) fn edit(connection: &Connection, id: SourceId, edit: &SourceEdit) -> 
     connection
         .prepare_cached(
             "UPDATE source SET url = ?2, kind = ?3, recipe = ?4, weight = ?5, life = ?6, urgency = ?7, tags = ?8,
-             health = ?9, reason = ?10, since = ?11, paused = ?12, resource = ?13 WHERE id = ?1",
+             health = ?9, reason = ?10, since = ?11, paused = ?12, resource = ?13, name = ?14, announced = ?15 WHERE id = ?1",
         )?
         .execute(params![
             id.0,
@@ -99,6 +99,8 @@ pub(super) fn edit(connection: &Connection, id: SourceId, edit: &SourceEdit) -> 
             source.state.since.micros(),
             source.paused.map(Time::micros),
             source.resource.0,
+            source.spec.name,
+            source.state.announced.map(health_to_text),
         ])?;
     if source.resource != before {
         resources::remove_unneeded(connection, before)?;
@@ -108,8 +110,26 @@ pub(super) fn edit(connection: &Connection, id: SourceId, edit: &SourceEdit) -> 
 
 pub(super) fn set_state(connection: &Connection, id: SourceId, state: &SourceState) -> Result<(), Error> {
     connection
-        .prepare_cached("UPDATE source SET health = ?2, reason = ?3, since = ?4 WHERE id = ?1")?
-        .execute(params![id.0, health_to_text(state.health), state.reason, state.since.micros()])?;
+        .prepare_cached(
+            "UPDATE source SET health = ?2, reason = ?3, since = ?4, announced = ?5 WHERE id = ?1",
+        )?
+        .execute(params![
+            id.0,
+            health_to_text(state.health),
+            state.reason,
+            state.since.micros(),
+            state.announced.map(health_to_text),
+        ])?;
+    Ok(())
+}
+
+/// Notes what a source was found to be.
+pub(super) fn set_found(connection: &Connection, id: SourceId, found: &FoundAs) -> Result<(), Error> {
+    connection
+        .prepare_cached(
+            "UPDATE source SET title = ?2, found_kind = ?3 WHERE id = ?1 AND (title, found_kind) <> (?2, ?3)",
+        )?
+        .execute(params![id.0, found.title, found.kind])?;
     Ok(())
 }
 
@@ -147,6 +167,7 @@ fn read(row: &Row<'_>) -> Result<Source, Error> {
         resource: ResourceId(row.get(13)?),
         spec: NewSource {
             url: row.get(1)?,
+            name: row.get(14)?,
             kind: row.get(2)?,
             recipe: row.get(3)?,
             weight: row.get(4)?,
@@ -155,10 +176,12 @@ fn read(row: &Row<'_>) -> Result<Source, Error> {
             tags,
             created: Time::from_micros(row.get(8)?),
         },
+        found: FoundAs { title: row.get(15)?, kind: row.get(16)? },
         state: SourceState {
             health: health_from_text(&health)?,
             reason: row.get(10)?,
             since: Time::from_micros(row.get(11)?),
+            announced: row.get::<_, Option<String>>(17)?.map(|text| health_from_text(&text)).transpose()?,
         },
         paused: row.get::<_, Option<i64>>(12)?.map(Time::from_micros),
     })

@@ -2,8 +2,8 @@
 //! did. A new schema adds a file and a row here, and leaves the old ones alone.
 
 use dunlin_store::{
-    CapturedInterval, CeiQuery, CeiState, Depth, ItemScope, NewCei, NewInterval, ObservationQuery, SourceId,
-    SourceQuery, SqliteStore, Store, VersionQuery,
+    CapturedInterval, CeiQuery, CeiState, Depth, FoundAs, Health, ItemScope, NewCei, NewInterval,
+    ObservationQuery, SourceId, SourceQuery, SourceState, SqliteStore, Store, VersionQuery,
 };
 use rusqlite::Connection;
 
@@ -14,6 +14,7 @@ const GOLDEN: &[&str] = &[
     include_str!("golden/0002.sql"),
     include_str!("golden/0003.sql"),
     include_str!("golden/0004.sql"),
+    include_str!("golden/0005.sql"),
 ];
 
 fn lay_out(sql: &str) -> tempfile::TempDir {
@@ -91,6 +92,21 @@ fn sources_of_an_older_schema_share_a_resource_where_their_requests_are_the_same
 }
 
 #[test]
+fn names_and_what_was_announced_are_in_the_newest_one_and_missing_before() {
+    for (index, sql) in GOLDEN.iter().enumerate() {
+        let store = lay_out(sql);
+        let store = SqliteStore::open(store.path()).unwrap();
+        let source = store.source(SourceId(1)).unwrap().unwrap();
+        let found = (source.spec.name.as_deref(), source.found.title.as_str(), source.state.announced);
+        let is_there = index >= 4;
+        let expected =
+            if is_there { (Some("Oil desk"), "Oil today", Some(Health::Failing)) } else { (None, "", None) };
+        assert_eq!(found, expected, "schema {}", index + 1);
+        assert_eq!(fixtures::all_changes(&store)[0].name, if is_there { "Oil desk" } else { "" });
+    }
+}
+
+#[test]
 fn the_ledger_of_the_newest_one_is_open_where_it_was() {
     let directory = lay_out(GOLDEN.last().unwrap());
     let store = SqliteStore::open(directory.path()).unwrap();
@@ -121,6 +137,7 @@ fn what_the_newest_one_was_made_from() {
     let store = SqliteStore::open(std::path::Path::new(&directory)).unwrap();
     let mut new = fixtures::source("a");
     new.tags = vec!["oil".to_owned(), "desk".to_owned()];
+    new.name = Some("Oil desk".to_owned());
     let source = store.add_source(new).unwrap();
     store.add_source(fixtures::source("b")).unwrap();
     let interval =
@@ -148,6 +165,17 @@ fn what_the_newest_one_was_made_from() {
         capture.notes = vec![dunlin_store::Note { name: "etag".to_owned(), value: etag }];
         capture.politeness =
             vec![dunlin_store::Politeness { scope: "a.example".to_owned(), state: vec![1, 2, 3] }];
+        if number == 1 {
+            capture.found = Some(FoundAs { kind: "page".to_owned(), title: "Oil today".to_owned() });
+        }
+        if number == 3 {
+            capture.state = Some(SourceState {
+                health: Health::Failing,
+                reason: "503".to_owned(),
+                since: fixtures::time(3),
+                announced: Some(Health::Failing),
+            });
+        }
         if number == 2 {
             capture.resource_state = Some(b"validators".to_vec());
             capture.intervals = vec![CapturedInterval { cei: open, position: 0 }];

@@ -29,7 +29,12 @@ pub(crate) fn a_capture_is_stored_whole(fresh: Fresh<'_>) {
     capture.messages[0].change = Some(1);
     capture.notes = vec![Note { name: "etag".to_owned(), value: b"\"abc\"".to_vec() }];
     capture.politeness = vec![Politeness { scope: "a.example".to_owned(), state: vec![1, 2] }];
-    capture.state = Some(SourceState { health: Health::Well, reason: "read".to_owned(), since: time(10) });
+    capture.state = Some(SourceState {
+        health: Health::Well,
+        reason: "read".to_owned(),
+        since: time(10),
+        announced: None,
+    });
     let recorded = store.record_capture(capture.clone()).unwrap();
 
     assert_eq!(recorded.repeated, Repeated::No);

@@ -15,7 +15,7 @@ pub(crate) fn what_was_added_reads_back(fresh: Fresh<'_>) {
     let id = store.add_source(new.clone()).unwrap();
     let found = store.source(id).unwrap().unwrap();
     assert_eq!((found.id, found.spec, found.paused), (id, new, None));
-    let state = SourceState { health: Health::New, reason: String::new(), since: time(0) };
+    let state = SourceState { health: Health::New, reason: String::new(), since: time(0), announced: None };
     assert_eq!(found.state, state);
     assert_eq!(store.source(SourceId(id.0 + 1)).unwrap(), None);
 }
@@ -60,7 +60,8 @@ pub(crate) fn edits_change_what_they_name(fresh: Fresh<'_>) {
     let before = store.source(id).unwrap().unwrap();
     assert_eq!(store.edit_source(id, SourceEdit::default()).unwrap(), before);
 
-    let state = SourceState { health: Health::Failing, reason: "500".to_owned(), since: time(5) };
+    let state =
+        SourceState { health: Health::Failing, reason: "500".to_owned(), since: time(5), announced: None };
     let edit = SourceEdit {
         weight: Some(3.0),
         state: Some(state.clone()),
