@@ -47,7 +47,7 @@ pub fn summary(changed: &Changed<'_>) -> String {
 
 /// Several changes of one item in one line, in the order in which they are given; the rest is counted where they are too many.
 pub fn summary_of_all(all: &[&Changed<'_>]) -> String {
-    let mut lines: Vec<String> = Vec::new();
+    let mut lines: Vec<(&str, String)> = Vec::new();
     for changed in all {
         // A heading often says what the title says.
         let is_said = all.iter().any(|other| {
@@ -57,14 +57,18 @@ pub fn summary_of_all(all: &[&Changed<'_>]) -> String {
                 && !other.new.is_empty()
                 && changed.heading.is_empty()
         });
-        let line = line_of(changed);
+        let line = (changed.heading, what_of(changed));
         if (!is_said || lines.is_empty() && all.len() == 1) && !lines.contains(&line) {
             lines.push(line);
         }
     }
     let mut said = String::new();
-    for (index, line) in lines.iter().enumerate() {
+    let mut last_heading = "";
+    for (index, (heading, what)) in lines.iter().enumerate() {
         let n_left = lines.len() - index;
+        // What is below the same heading is not told where twice.
+        let line = if *heading == last_heading { what.clone() } else { below(heading, what) };
+        last_heading = heading;
         if index > 0 && said.chars().count() + line.chars().count() + SEPARATOR.len() > LONGEST_SUMMARY {
             let rest = format!("{n_left} more");
             said.push_str(SEPARATOR);
@@ -74,7 +78,7 @@ pub fn summary_of_all(all: &[&Changed<'_>]) -> String {
         if index > 0 {
             said.push_str(SEPARATOR);
         }
-        said.push_str(line);
+        said.push_str(&line);
     }
     if said.is_empty() {
         said = all.first().map(|changed| line_of(changed)).unwrap_or_default();
@@ -86,11 +90,20 @@ pub fn summary_of_all(all: &[&Changed<'_>]) -> String {
 const SEPARATOR: &str = " · ";
 
 fn line_of(changed: &Changed<'_>) -> String {
+    below(changed.heading, &what_of(changed))
+}
+
+/// What happened, without the heading that it is below.
+fn what_of(changed: &Changed<'_>) -> String {
+    let labelled = |what: String| match changed.label {
+        "" => what,
+        label => format!("{} {what}", shortened(label, LONGEST_NAME)),
+    };
     match (&changed.change, changed.kind) {
         (Change::Added(item) | Change::Removed(item), _) => name_of(item),
-        (_, "added") => named(changed, &format!("+ {}", changed.new)),
-        (_, "removed") => named(changed, &format!("− {}", changed.old)),
-        _ => named(changed, &edit(&changed.old, &changed.new)),
+        (_, "added") => labelled(format!("+ {}", changed.new)),
+        (_, "removed") => labelled(format!("− {}", changed.old)),
+        _ => labelled(edit(&changed.old, &changed.new)),
     }
 }
 
@@ -101,8 +114,8 @@ fn name_of(item: &Item) -> String {
     if name.is_empty() { item.id.to_string() } else { name.to_owned() }
 }
 
-fn named(changed: &Changed<'_>, what: &str) -> String {
-    let name = shortened(changed.heading, LONGEST_NAME);
+fn below(heading: &str, what: &str) -> String {
+    let name = shortened(heading, LONGEST_NAME);
     if name.is_empty() { what.to_owned() } else { format!("{}: {what}", name.trim_end_matches(':')) }
 }
 
@@ -134,7 +147,13 @@ fn edit(old: &str, new: &str) -> String {
             said.push_str(if index == 0 { "…" } else { " … " });
         }
         let before_it = slice(new, &now, from..is.start);
-        push(&mut said, before_it);
+        let goes_on =
+            from == said_to && from > 0 && now.get(from).is_some_and(|token| now[from - 1].end() == token.at);
+        if goes_on && !before_it.is_empty() {
+            said.push_str(before_it);
+        } else {
+            push(&mut said, before_it);
+        }
         let (was, is_now) = (slice(old, &before, was.clone()), slice(new, &now, is.clone()));
         let part = match (was, is_now) {
             ("", new) => format!("[+ {}]", shortened(new, LONGEST_SIDE)),
@@ -236,12 +255,22 @@ fn with_units(tokens: &[Token<'_>], range: Range<usize>) -> Range<usize> {
     let is_unit = |token: &Token<'_>| {
         is_money_sign(token.text)
             || matches!(token.text, "%" | "°" | "‰")
-            || token.kind == Kind::Word && (1..=4).contains(&token.text.chars().count())
+            || token.kind == Kind::Word
+                && (1..=4).contains(&token.text.chars().count())
+                && !NO_UNITS.contains(&token.text)
     };
     let start = range.start - usize::from(range.start > 0 && is_money_sign(tokens[range.start - 1].text));
     let end = range.end + usize::from(start == range.start && tokens.get(range.end).is_some_and(is_unit));
     start..end
 }
+
+/// Short words that follow figures and are no units.
+const NO_UNITS: [&str; 48] = [
+    "a", "and", "at", "by", "for", "from", "in", "is", "of", "on", "or", "the", "to", "was", "were", "with",
+    "are", "as", "am", "an", "auf", "aus", "bei", "bis", "das", "der", "die", "für", "im", "ist", "mit",
+    "und", "von", "vor", "zu", "zum", "de", "des", "du", "en", "est", "et", "le", "les", "par", "pour",
+    "sur", "y",
+];
 
 /// The signs of Chinese and Japanese that carry meaning, which stand beside each other in a word.
 const fn is_ideograph(c: char) -> bool {
@@ -278,6 +307,11 @@ mod tests {
                 "$45,000 per year 22 hours ago",
                 "$49,500 per year 23 hours ago",
                 "$45,000 → $49,500 per year 23 hours ago",
+            ),
+            (
+                "Paddle 278 bids 225 for the sextant, the bid number 2 on this lot.",
+                "Paddle 137 bids 275 for the sextant, the bid number 3 on this lot.",
+                "Paddle 278 bids 225 → 137 bids 275 for the sextant, the bid number 2 → 3 on this lot…",
             ),
             ("うな重 ¥4,800", "うな重 ¥4,900", "うな重 ¥4,800 → ¥4,900"),
             ("Rain in the north", "Heavy rain in the north", "Rain in the north → Heavy rain in the north"),

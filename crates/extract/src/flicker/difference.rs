@@ -64,7 +64,7 @@ fn whole_item<'i>(change: Change<'i>, item: &Item, kind: PartKind) -> Difference
     let (old, new) = if is_added { (String::new(), text) } else { (text, String::new()) };
     let (old_lines, new_lines) = if is_added { (vec![], vec![print]) } else { (vec![print], vec![]) };
     Difference {
-        changed: Changed { change, kind: name_of(kind), heading: "", old, new, rank: 0 },
+        changed: Changed { change, kind: name_of(kind), heading: "", label: "", old, new, rank: 0 },
         nature: Nature { kind, region: Region::Content, is_precious: false, is_measured: false },
         place: mixed(ITEMS, &item.id.to_string()),
         container: ITEMS,
@@ -108,6 +108,7 @@ fn edits<'i>(
             change,
             kind: "edited",
             heading: "",
+            label: "",
             old: old.to_owned(),
             new: new.to_owned(),
             rank: 0,
@@ -187,6 +188,7 @@ fn difference<'i>(
             change,
             kind: name_of(part.kind),
             heading: heading_above(side, range.start),
+            label: label_before(side, range.start),
             old: text(old),
             new: text(new),
             rank,
@@ -212,6 +214,24 @@ fn difference<'i>(
 fn is_last(lines: &[Line<'_>], end: usize) -> bool {
     let container = end.checked_sub(1).map(|last| lines[last].context.container);
     !lines[end..].iter().any(|line| Some(line.context.container) == container)
+}
+
+/// Lines of one entry that may stand between its label and a value.
+const MAX_VALUES: usize = 3;
+/// Bytes of a label.
+const MAX_LABEL: usize = 40;
+
+/// The first line of the entry that a line is a value in, if it says what the value is of: words, and no figures.
+fn label_before<'i>(lines: &[Line<'i>], index: usize) -> &'i str {
+    let line = lines[index];
+    if line.context.starts_entry || line.context.is_heading || line.text.len() > MAX_LABEL {
+        return "";
+    }
+    let of_entry = lines[..index].iter().rev().take(MAX_VALUES);
+    let mut of_entry = of_entry.take_while(|above| above.context.container == line.context.container);
+    let label = of_entry.find(|above| above.context.starts_entry).map_or("", |first| first.text);
+    let is_label = label.len() <= MAX_LABEL && !label.contains(char::is_numeric);
+    if is_label { label } else { "" }
 }
 
 /// The nearest heading above a line, as long as it is about the same region.

@@ -15,6 +15,8 @@ pub struct Changed<'i> {
     pub kind: &'static str,
     /// What stands above it: a heading, or the title of its item; may be empty.
     pub heading: &'i str,
+    /// What it is the value of: the first line of its row or entry; may be empty.
+    pub label: &'i str,
     /// What was there; empty for something new.
     pub old: String,
     /// What is there; empty for something that is gone.
