@@ -1,0 +1,60 @@
+//! Continuous queries: what somebody wants to be told, as a text, and what has to be probed for it.
+//!
+//! - [`parse`]: a text of queries to checked [`Query`] trees, or to all errors in it, each with its place;
+//! - [`format()`]: trees to their canonical text;
+//! - [`Predicate::evaluate`]: whether a condition holds of what was captured;
+//! - [`Predicate::required_terms`]: the words without which it cannot, for an index over many queries;
+//! - [`limits`]: what a text may ask for.
+//!
+//! The language is described in `docs/query-language.md`, whose examples are tests of this crate.
+//!
+//! ```
+//! use dunlin_query::{Captures, Truth, Value, parse};
+//!
+//! let queries = parse("
+//!     QUERY cheap_oil
+//!       SELECT value AS brent FROM page 'https://rates.example/brent' PICK '.last' EVERY 10 MINUTES
+//!       WHERE brent < 70
+//! ")?;
+//! let mut captures = Captures::new();
+//! captures.insert("brent", vec![Value { text: "69.90", number: Some(69.9), ..Value::default() }]);
+//! let holds = queries[0].filter.as_ref().map(|filter| filter.evaluate(&captures));
+//! assert_eq!(holds, Some(Truth::True));
+//!
+//! let refused = parse("QUERY q SELECT item AS post FROM feed 'https://a.example/' EVERY 10 MINUETS").unwrap_err();
+//! assert_eq!(refused.0[0].hint.as_deref(), Some("did you mean MINUTES?"));
+//! # Ok::<(), dunlin_query::Refused>(())
+//! ```
+//!
+//! Invariants: no text makes it panic, recurse deeper than [`limits::MAX_DEPTH`] or work more than in proportion to what
+//! [`limits`] allow; a text with an error gives no query. Decisions are pure: no clock, files, sockets, randomness or
+//! hash order.
+#![deny(clippy::disallowed_methods, clippy::disallowed_types)]
+
+pub mod limits;
+
+mod calendar;
+mod error;
+mod evaluate;
+mod format;
+mod keyword;
+mod lexer;
+mod nearest;
+mod parser;
+mod render;
+mod span;
+mod terms;
+mod tree;
+mod words;
+
+pub use error::{QueryError, Refused};
+pub use evaluate::{Before, Captures, Truth, Value};
+pub use format::format;
+pub use parser::parse;
+pub use span::Span;
+pub use terms::Term;
+pub use tree::{
+    Amount, Body, Comparison, Direction, End, Field, From, Length, Literal, Need, Operand, Pattern, Phrase,
+    Predicate, Query, Select, SelectBlock, Start, Test, TimesOfDay, Watch, What,
+};
+pub use words::words;
