@@ -2,11 +2,17 @@
 //! their own are not known here.
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use dunlin_core::Time;
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
+
+use crate::tree::TimesOfDay;
+
+const MINUTE: i64 = 60_000_000;
+const DAY: i64 = 1440 * MINUTE;
 
 /// `2027-01-31`, perhaps with `T18:00` or `T18:00:30`, perhaps with `Z` behind that.
 pub(crate) fn instant(text: &str) -> Option<Time> {
@@ -60,6 +66,24 @@ pub(crate) fn offset(text: &str) -> Option<i16> {
     (-14 * 60..=14 * 60).contains(&minutes).then_some(minutes)
 }
 
+/// The first multiple of a period since 1970 after an instant.
+pub(crate) fn next_multiple(after: Time, period: Duration) -> Option<Time> {
+    let period = i64::try_from(period.as_micros()).ok().filter(|period| *period > 0)?;
+    after.micros().div_euclid(period).checked_add(1)?.checked_mul(period).map(Time::from_micros)
+}
+
+/// The first of the times of the day after an instant.
+pub(crate) fn next_time_of_day(after: Time, times: &TimesOfDay) -> Option<Time> {
+    let ahead = i64::from(times.offset) * MINUTE;
+    let local = after.micros().checked_add(ahead)?;
+    let midnight = local.div_euclid(DAY) * DAY;
+    let of_day = |midnight: i64, minute: u16| midnight.checked_add(i64::from(minute) * MINUTE);
+    let today =
+        times.minutes.iter().filter_map(|minute| of_day(midnight, *minute)).find(|time| *time > local);
+    let next = today.or_else(|| of_day(midnight.checked_add(DAY)?, *times.minutes.first()?))?;
+    next.checked_sub(ahead).map(Time::from_micros)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -92,5 +116,24 @@ mod tests {
             ["+02:00", "-03:30", "+15:00", "02:00", ""].map(offset),
             [Some(120), Some(-210), None, None, None]
         );
+    }
+
+    #[test]
+    fn the_next_time_of_day_may_be_tomorrow_and_counts_in_its_own_offset() {
+        let times = TimesOfDay { minutes: vec![30, 540], offset: 120 };
+        let after = |text| next_time_of_day(instant(text).unwrap(), &times).map(written);
+        // 09:00 there is 07:00 UTC; 00:30 there is 22:30 UTC the day before.
+        assert_eq!(after("2027-01-01T06:59:59Z").as_deref(), Some("2027-01-01T07:00Z"));
+        assert_eq!(after("2027-01-01T07:00Z").as_deref(), Some("2027-01-01T22:30Z"));
+        assert_eq!(after("2027-01-01T22:30Z").as_deref(), Some("2027-01-02T07:00Z"));
+    }
+
+    #[test]
+    fn a_period_counts_from_1970_on_either_side() {
+        let next = |micros, seconds| {
+            next_multiple(Time::from_micros(micros), Duration::from_secs(seconds)).map(Time::micros)
+        };
+        assert_eq!([next(0, 1), next(-1, 1), next(999_999, 1)], [Some(1_000_000), Some(0), Some(1_000_000)]);
+        assert_eq!(next(i64::MAX, 1), None);
     }
 }

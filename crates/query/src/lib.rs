@@ -4,6 +4,7 @@
 //! - [`format()`]: trees to their canonical text;
 //! - [`Predicate::evaluate`]: whether a condition holds of what was captured;
 //! - [`Predicate::required_terms`]: the words without which it cannot, for an index over many queries;
+//! - [`plan`]: when an instance of a query begins, and which intervals it wants as captures come in;
 //! - [`limits`]: what a text may ask for.
 //!
 //! The language is described in `docs/query-language.md`, whose examples are tests of this crate.
@@ -32,6 +33,7 @@
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 pub mod limits;
+pub mod plan;
 
 mod calendar;
 mod error;

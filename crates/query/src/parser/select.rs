@@ -260,7 +260,10 @@ fn first<T>((value, _): (T, Span)) -> T {
 
 /// Whether requests can be made of a URL, as far as its text tells.
 fn check_url(url: &str) -> Result<(), String> {
-    let url = Url::parse(url).map_err(|error| error.to_string())?;
+    let url = Url::parse(url).map_err(|error| match error {
+        url::ParseError::RelativeUrlWithoutBase => "it does not begin with https:// or http://".to_owned(),
+        error => error.to_string(),
+    })?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err(format!("expected http or https, not {}", url.scheme()));
     }

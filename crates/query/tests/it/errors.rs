@@ -151,7 +151,7 @@ fn sources_and_what_is_picked_of_them() {
     );
     assert_eq!(
         from("item AS a FROM page 'a.example'"),
-        "1:36 `a.example` is no address that can be watched: relative URL without a base"
+        "1:36 `a.example` is no address that can be watched: it does not begin with https:// or http://"
     );
     assert_eq!(from("item AS a FROM source -1"), "1:38 expected the number of a source, found `-1`");
     assert_eq!(

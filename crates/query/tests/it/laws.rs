@@ -1,11 +1,11 @@
 //! What holds for any text, any query and any capture.
 
-mod trees;
-
 use dunlin_query::limits::MAX_ERRORS;
 use dunlin_query::{Captures, Term, Truth, Value, format, parse, words};
 use proptest::collection::vec;
 use proptest::prelude::*;
+
+use crate::trees;
 
 /// Texts made of pieces of the language, which get further than random letters.
 fn pieces() -> impl Strategy<Value = String> {

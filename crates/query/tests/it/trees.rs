@@ -18,7 +18,7 @@ fn text() -> impl Strategy<Value = String> {
 }
 
 /// A title and a text of few different words, so that predicates often hold.
-pub(super) fn words_of_texts() -> impl Strategy<Value = (String, String)> {
+pub(crate) fn words_of_texts() -> impl Strategy<Value = (String, String)> {
     let words = || {
         vec(select(vec!["oil", "Öl", "OIL-price", "turmoil", "up", "5%", "ça"]), 0..4)
             .prop_map(|words| words.join(" "))
@@ -96,7 +96,7 @@ fn question(items: &[&str], values: &[&str]) -> BoxedStrategy<Predicate> {
 }
 
 /// A predicate over items and values of these names.
-pub(super) fn predicate(items: &[&str], values: &[&str]) -> BoxedStrategy<Predicate> {
+pub(crate) fn predicate(items: &[&str], values: &[&str]) -> BoxedStrategy<Predicate> {
     let leaf = question(items, values);
     leaf.prop_recursive(5, 24, 4, |inner| {
         prop_oneof![
@@ -184,7 +184,7 @@ fn query() -> BoxedStrategy<Query> {
 }
 
 /// Queries with names of their own.
-pub(super) fn queries() -> impl Strategy<Value = Vec<Query>> {
+pub(crate) fn queries() -> impl Strategy<Value = Vec<Query>> {
     vec(query(), 1..4).prop_map(|mut queries| {
         for (n, query) in queries.iter_mut().enumerate() {
             query.name = format!("query_{n}");
