@@ -12,7 +12,7 @@ mod select;
 use crate::error::{Problem, QueryError, Refused};
 use crate::keyword::{Keyword, OPTIONS};
 use crate::lexer::{Token, tokens};
-use crate::limits::{MAX_ERRORS, MAX_LIFE, MAX_QUERIES, MAX_SELECTS, MAX_TEXT, MAX_WEIGHT};
+use crate::limits::{MAX_LIFE, MAX_QUERIES, MAX_SELECTS, MAX_TEXT, MAX_WEIGHT};
 use crate::span::Span;
 use crate::tree::{Body, End, Need, Predicate, Query, SelectBlock, Watch};
 use cursor::quoted;
@@ -44,7 +44,6 @@ pub fn parse(text: &str) -> Result<Vec<Query>, Refused> {
     let queries = parser.file();
     let mut errors = parser.errors;
     errors.sort_by_key(|error| error.span);
-    errors.truncate(MAX_ERRORS);
     if errors.is_empty() { Ok(queries) } else { Err(Refused(errors)) }
 }
 
@@ -61,7 +60,7 @@ impl Parser<'_> {
     fn file(&mut self) -> Vec<Query> {
         let mut queries: Vec<Query> = Vec::new();
         while *self.token() != Token::End || (queries.is_empty() && self.errors.is_empty()) {
-            if self.errors.len() >= MAX_ERRORS {
+            if self.has_enough_errors() {
                 break;
             }
             if self.expect(Keyword::Query).is_err() {

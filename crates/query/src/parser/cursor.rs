@@ -76,10 +76,14 @@ impl<'t> Parser<'t> {
     }
 
     pub(super) fn note(&mut self, span: Span, problem: &Problem, hint: Option<String>) {
-        // One more than are shown, so that what is in front can be sorted out at the end.
-        if self.errors.len() <= MAX_ERRORS {
+        if !self.has_enough_errors() {
             self.errors.push(QueryError::new(self.text, span, problem, hint));
         }
+    }
+
+    /// Whether more errors would not be shown.
+    pub(super) fn has_enough_errors(&self) -> bool {
+        self.errors.len() >= MAX_ERRORS
     }
 
     pub(super) fn fail(&mut self, span: Span, problem: &Problem, hint: Option<String>) -> Stop {

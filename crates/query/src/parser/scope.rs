@@ -70,6 +70,10 @@ impl Parser<'_> {
             scope.declared.push(("item".to_owned(), What::Item));
         }
         for mention in &scope.mentions {
+            // Looking for the nearest of many names, for each of many, is work that nobody would see.
+            if self.has_enough_errors() {
+                return;
+            }
             let name = &mention.operand.name;
             let Some(position) = scope.declared.iter().position(|(other, _)| other == name) else {
                 self.note_unknown(mention, &scope.declared, is_watch);
@@ -97,7 +101,7 @@ impl Parser<'_> {
         let hint = match nearest(name, known()) {
             Some(near) => Some(format!("did you mean {near}?")),
             None if known().next().is_none() => None,
-            None => Some(format!("known here: {}", known().collect::<Vec<_>>().join(", "))),
+            None => Some(format!("known here: {}", known().take(8).collect::<Vec<_>>().join(", "))),
         };
         self.note(mention.span, &Problem::UnknownName(name.clone()), hint);
     }
