@@ -23,6 +23,7 @@ mod headers;
 mod intervals;
 mod lists;
 mod probabilities;
+mod query;
 mod recipe;
 mod robots;
 mod side_files;
@@ -41,6 +42,7 @@ pub use headers::headers;
 pub use intervals::intervals;
 pub use lists::lists;
 pub use probabilities::probabilities;
+pub use query::query;
 pub use recipe::recipe;
 pub use robots::robots;
 pub use side_files::side_files;
@@ -62,6 +64,7 @@ pub const TARGETS: &[Target] = &[
     ("intervals", intervals),
     ("lists", lists),
     ("probabilities", probabilities),
+    ("query", query),
     ("recipe", recipe),
     ("robots", robots),
     ("side_files", side_files),
