@@ -186,6 +186,7 @@ impl Scheduler {
                 self.intervals_entry(now).extend(now, cei, intervals, need);
             }
             Input::CeiWithdrawn { cei } => self.intervals_entry(now).withdraw(cei),
+            Input::ProbeBegan { resource } => self.probe_began(now, resource),
         }
     }
 
@@ -274,6 +275,14 @@ impl Scheduler {
         self.plan_if_missing(index, now);
     }
 
+    /// The intervals that a probe captures are those that it begins within, which were others when it was chosen.
+    fn probe_began(&mut self, now: Time, index: ResourceIdx) {
+        let Some(resource) = self.resources.get_mut(index.0) else { return };
+        let ResourceState::InFlight(probe) = &mut resource.state else { return };
+        probe.since = now;
+        self.intervals.iter_mut().for_each(|intervals| intervals.begin_again(index, now));
+    }
+
     fn probe_failed(&mut self, now: Time, index: ResourceIdx, not_before: Time) {
         let Some(probe) = self.end_probe(index, now, |_| false) else { return };
         let Some(resource) = self.resources.get_mut(index.0) else { return };
@@ -292,8 +301,8 @@ impl Scheduler {
             demand.not_before = demand.not_before.max(not_before);
         }
         let (cost, host) = (resource.cost(), resource.host);
-        self.bucket.refund(cost, probe.since, now);
-        self.hosts.get_mut(host.0).into_iter().for_each(|host| host.refund(cost, probe.since, now));
+        self.bucket.refund(cost, probe.chosen_at, now);
+        self.hosts.get_mut(host.0).into_iter().for_each(|host| host.refund(cost, probe.chosen_at, now));
         self.reevaluate(index, now);
         self.advance_host(host, now);
     }
@@ -335,7 +344,7 @@ impl Scheduler {
             resource.set_planned(Vec::new());
             resource.plan_number = 0;
             if let ResourceState::InFlight(probe) = &mut resource.state {
-                probe.since = probe.since.min(now);
+                (probe.chosen_at, probe.since) = (probe.chosen_at.min(now), probe.since.min(now));
                 continue;
             }
             // The queue it was in is empty now.

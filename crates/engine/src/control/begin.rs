@@ -80,14 +80,29 @@ impl Control {
                 continue;
             }
             match self.permission(now, &url) {
-                Permission::Go if has_asked => self.launch_hop(now, probe, commands),
-                Permission::Go => self.launch(now, probe, commands),
+                Permission::Go => {
+                    self.tell_began(now, probe);
+                    if has_asked {
+                        self.launch_hop(now, probe, commands);
+                    } else {
+                        self.launch(now, probe, commands);
+                    }
+                }
                 Permission::HostWaits(until) if until.since(now) <= PATIENCE => {
                     self.in_flight.delay(probe, until);
                 }
                 Permission::Forbidden(until) => self.forbid(now, probe, until, commands),
                 _ => self.return_probe(now, probe),
             }
+        }
+    }
+
+    /// Tells the scheduler that the request of a probe goes out only now: what it shows is from now on, and not from when it was
+    /// chosen. So it is with one that is sent once more, since nothing is known of the first.
+    fn tell_began(&mut self, now: Time, probe: ProbeId) {
+        let Some(resource) = self.in_flight.get(probe).map(|active| active.choice.resource) else { return };
+        if self.resources.get(resource).is_some_and(|known| known.active_probe == Some(probe)) {
+            self.update_scheduler(now, Input::ProbeBegan { resource });
         }
     }
 

@@ -77,6 +77,29 @@ fn a_need_is_met_by_probes_within_its_intervals_and_lost_after_them() {
     assert_eq!((run.stats().ceis_lost, run.stats().ceis_open), (1, 0));
 }
 
+/// Its robots.txt is read first, and then asks for a pause that is longer than the interval.
+#[test]
+fn a_probe_that_begins_after_an_interval_does_not_capture_it_whenever_it_was_chosen() {
+    for (delay, state) in [(200, CeiState::Lost), (20, CeiState::Captured)] {
+        let (test_store, mut run, _) = watching([A]);
+        let finish = 750;
+        let rules = format!("User-agent: *\nCrawl-delay: {delay}\n");
+        run.world().robots.insert("b.test".to_owned(), (200, rules));
+        run.world().put(B, Kind::Page, &[]);
+        let b = run.add_source(watched_page(B)).unwrap();
+        run.add_cei(need(&[(b, 600, finish)], 1)).unwrap();
+        run.run_until(at(1_500));
+        let log = &run.world().log;
+        let asked: Vec<Time> = log.iter().filter(|own| own.host == "b.test").map(|own| own.at).collect();
+        let (chosen, probe) = (asked[0], asked[1]);
+        assert!(chosen < at(finish), "its robots.txt is asked for at {chosen:?}");
+        let cei = all(&*test_store.store).remove(0);
+        assert_eq!(cei.state, state, "the request was sent at {probe:?}");
+        assert_eq!(cei.intervals[0].captured.is_some(), probe <= at(finish), "{probe:?}");
+        assert_eq!(run.stats().ceis_lost, u64::from(state == CeiState::Lost));
+    }
+}
+
 #[test]
 fn a_probe_that_fails_captures_nothing() {
     let test_store = test_store();

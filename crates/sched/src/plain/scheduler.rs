@@ -132,6 +132,12 @@ impl PlainScheduler {
                     resource.is_requested = true;
                 }
             }
+            Input::ProbeBegan { resource: index } => {
+                let resource = self.resources.get_mut(&index);
+                resource
+                    .into_iter()
+                    .for_each(|resource| resource.under_way_since = resource.under_way_since.and(Some(now)));
+            }
         }
     }
 

@@ -340,7 +340,7 @@ impl Scheduler {
         let value = value + self.intervals.as_ref().map_or(0.0, |intervals| intervals.worth(index));
         let (cost, host) = (resource.cost(), resource.host);
         resource.is_requested = false;
-        let probe = ProbeInFlight { since: now, was_requested: reason == Reason::Requested };
+        let probe = ProbeInFlight { chosen_at: now, since: now, was_requested: reason == Reason::Requested };
         self.set_state(index, ResourceState::InFlight(probe));
         if let Some(intervals) = &mut self.intervals {
             intervals.begin_probe(index, now);

@@ -184,6 +184,12 @@ pub enum Input {
         /// Which need.
         cei: CeiId,
     },
+    /// The request of a probe that was chosen goes out only now, since its host had to be waited for. Without this it went out
+    /// when it was chosen.
+    ProbeBegan {
+        /// Of which resource.
+        resource: ResourceIdx,
+    },
 }
 
 /// What a probe of a resource showed its sources.

@@ -338,6 +338,20 @@ impl IntervalDemands {
         }
     }
 
+    /// The probe of a resource that was chosen earlier begins only now: what has ended since is not captured by it, and what has
+    /// begun since is.
+    pub(super) fn begin_again(&mut self, resource: ResourceIdx, now: Time) {
+        let chosen_for = self.probing.remove(&resource).unwrap_or_default();
+        self.begin_probe(resource, now);
+        let (begun, missed): (Vec<_>, Vec<_>) =
+            chosen_for.into_iter().partition(|reference| self.is_within(*reference, now));
+        self.planner.fail(&missed);
+        if !begun.is_empty() {
+            self.probing.entry(resource).or_default().extend(begun);
+        }
+        self.note_events();
+    }
+
     fn interval_of(&self, reference: Reference) -> Option<&Interval> {
         let (id, line) = self.planner.name_of(reference)?;
         let need = self.needs.get(&CeiId(id))?;

@@ -62,6 +62,9 @@ pub(super) enum ResourceState {
 /// A probe that was chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct ProbeInFlight {
+    /// When it was chosen, and paid for.
+    pub(super) chosen_at: Time,
+    /// When its request went out.
     pub(super) since: Time,
     /// It was requested.
     pub(super) was_requested: bool,

@@ -12,6 +12,8 @@ struct Audited {
     cost: f64,
     sources: BTreeMap<SourceIdx, AuditedSource>,
     in_flight: bool,
+    /// When the request of the probe in flight went out, if that was later than it was chosen.
+    began: Option<Time>,
     is_requested: bool,
     /// The probe that is in flight was asked for.
     was_requested: bool,
@@ -98,6 +100,7 @@ impl Audit {
                     cost: terms.cost,
                     sources: BTreeMap::new(),
                     in_flight: false,
+                    began: None,
                     is_requested: false,
                     was_requested: false,
                 };
@@ -106,7 +109,7 @@ impl Audit {
             }
             Input::SourceRemoved { resource, source } => self.remove(resource, source),
             Input::Probed { resource, ref shown } => {
-                let since = self.chosen_at(resource);
+                let since = self.began_at(resource);
                 self.end_probe(resource);
                 let Some(audited) = self.resources.get_mut(&resource) else { return };
                 for (source, audited) in &mut audited.sources {
@@ -123,7 +126,7 @@ impl Audit {
                 }
             }
             Input::ProbeFailed { resource, not_before } => {
-                let since = self.chosen_at(resource);
+                let since = self.began_at(resource);
                 if self.end_probe(resource) {
                     for source in self.resources.get_mut(&resource).unwrap().sources.values_mut() {
                         let rested = since.unwrap().plus(source.terms.shortest_gap);
@@ -158,12 +161,22 @@ impl Audit {
                     audited.is_requested = true;
                 }
             }
+            Input::ProbeBegan { resource } => {
+                if let Some(audited) = self.resources.get_mut(&resource) {
+                    audited.began = Some(now).filter(|_| audited.in_flight);
+                }
+            }
             // Needs bend no rule.
             Input::Granted { .. }
             | Input::CeiArrived { .. }
             | Input::CeiExtended { .. }
             | Input::CeiWithdrawn { .. } => {}
         }
+    }
+
+    fn began_at(&self, resource: ResourceIdx) -> Option<Time> {
+        let began = self.resources.get(&resource).and_then(|audited| audited.began);
+        began.or_else(|| self.chosen_at(resource))
     }
 
     fn chosen_at(&self, resource: ResourceIdx) -> Option<Time> {
@@ -181,6 +194,7 @@ impl Audit {
     fn end_probe(&mut self, resource: ResourceIdx) -> bool {
         let Some(audited) = self.resources.get_mut(&resource) else { return false };
         let was_in_flight = std::mem::take(&mut audited.in_flight);
+        audited.began = None;
         if was_in_flight {
             self.hosts.get_mut(&audited.host).unwrap().in_flight -= 1;
         }

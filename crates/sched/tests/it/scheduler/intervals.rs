@@ -194,6 +194,49 @@ fn a_probe_that_began_after_an_interval_does_not_capture_it() {
     assert_eq!(scheduler.take_cei_events(), [Lost { cei: ID }]);
 }
 
+/// Its request went out later than it was chosen: its host had to be waited for.
+#[test]
+fn a_probe_captures_the_intervals_that_it_begins_within_whenever_it_was_chosen() {
+    // Over; not over yet; begun meanwhile.
+    let three = [interval(0, 2, 4), interval(0, 2, 6), interval(0, 5, 9)];
+    let mut scheduler = idle();
+    arrive(&mut scheduler, 1, &three, 3);
+    assert_eq!(sources(&choose(&mut scheduler, 2)), [0]);
+    (3..=6).for_each(|second| drop(choose(&mut scheduler, second)));
+    let resource = ResourceIdx(0);
+    scheduler.apply(at(6), Input::ProbeBegan { resource });
+    // Only two can still be captured.
+    assert_eq!(scheduler.take_cei_events(), [Lost { cei: ID }]);
+
+    let mut scheduler = idle();
+    arrive(&mut scheduler, 1, &three, 2);
+    assert_eq!(sources(&choose(&mut scheduler, 2)), [0]);
+    (3..=6).for_each(|second| drop(choose(&mut scheduler, second)));
+    scheduler.apply(at(6), Input::ProbeBegan { resource });
+    let begun: Vec<u32> = scheduler.begun_intervals(resource).into_iter().map(|(_, _, own)| own).collect();
+    assert_eq!(begun, [2, 1]);
+    scheduler.apply(at(20), succeeded(0));
+    assert_eq!(scheduler.take_cei_events(), [captured(2), captured(1), Captured { cei: ID }]);
+}
+
+#[test]
+fn an_interval_that_a_late_probe_does_not_capture_is_probed_again() {
+    let mut scheduler = idle();
+    // It ends within the second in which the probe begins, and is due again in no other.
+    let finish = at(4).plus(Duration::from_millis(300));
+    arrive(&mut scheduler, 1, &[Interval { finish, ..interval(0, 2, 4) }, interval(1, 20, 30)], 1);
+    assert_eq!(sources(&choose(&mut scheduler, 2)), [0]);
+    choose(&mut scheduler, 4);
+    scheduler.apply(at(4).plus(Duration::from_millis(500)), Input::ProbeBegan { resource: ResourceIdx(0) });
+    assert_eq!(scheduler.begun_intervals(ResourceIdx(0)), []);
+    scheduler.apply(at(5), succeeded(0));
+    assert_eq!(scheduler.take_cei_events(), []);
+    let next: Vec<u32> = (5..=25).flat_map(|second| sources(&choose(&mut scheduler, second))).collect();
+    assert_eq!(next, [1], "the other one takes its place");
+    scheduler.apply(at(25), succeeded(1));
+    assert_eq!(scheduler.take_cei_events(), [captured(1), Captured { cei: ID }]);
+}
+
 #[test]
 fn a_probe_that_fails_is_tried_again_while_the_interval_lasts() {
     for given_back in [false, true] {

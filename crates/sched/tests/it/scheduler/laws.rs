@@ -86,7 +86,8 @@ fn input(costs: &'static [f64]) -> impl Strategy<Value = Input> {
             |(source, terms, model, last_probe, not_before)|
                 Input::SourceAdded { resource: resource_of(source), source, terms, model, last_probe, not_before }),
         1 => source.clone().prop_map(|source| Input::SourceRemoved { resource: resource_of(source), source }),
-        1 => source.prop_map(|source| Input::ProbeRequested { resource: resource_of(source) }),
+        1 => source.clone().prop_map(|source| Input::ProbeRequested { resource: resource_of(source) }),
+        1 => source.prop_map(|source| Input::ProbeBegan { resource: resource_of(source) }),
         1 => (0..HOSTS, 0i64..60).prop_map(|(host, until)|
             Input::HostHeld { host: HostIdx(host), until: at(until) }),
         1 => (0.05..3.0f64).prop_map(|per_second| Input::Budget(Pace { per_second })),
