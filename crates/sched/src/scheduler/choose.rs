@@ -48,7 +48,14 @@ impl Scheduler {
         let mut passed_over = 0;
         self.plan_intervals(now, room);
         while chosen.len() < most {
+            if let Some(tried) = self.try_before_intervals(now, chosen) {
+                if matches!(tried, Tried::TooExpensive) {
+                    break;
+                }
+                continue;
+            }
             if let Some(pick) = self.next_interval(now) {
+                self.queues.took_interval();
                 self.take(pick, Reason::Interval, now, chosen);
                 continue;
             }
@@ -97,9 +104,23 @@ impl Scheduler {
         self.intervals = Some(intervals);
     }
 
-    /// The resource that is next to be probed for an interval. What is due goes before changes: it is lost if it waits too long,
-    /// and it is due only if it is worth more than the changes that wait for it. What its host keeps back waits for that, and
-    /// others have its turn.
+    /// While intervals are due: tries what was requested, and what is overdue or new if it has its turn. `None` if there is no
+    /// such resource.
+    fn try_before_intervals(&mut self, now: Time, chosen: &mut Vec<Choice>) -> Option<Tried> {
+        self.intervals.as_ref().filter(|intervals| intervals.has_due())?;
+        let (index, class) = self.queues.pop_before_intervals(&self.resources, now)?;
+        let cost = self.resources.get(index.0)?.cost();
+        let tried = self.try_next(index, class, now, chosen);
+        if matches!(tried, Tried::Chosen) {
+            // It was not idle, although no interval has had it.
+            self.intervals.iter_mut().for_each(|intervals| intervals.note_used(cost));
+        }
+        Some(tried)
+    }
+
+    /// The resource that is next to be probed for an interval. What is due goes before what is worth the price: it is lost if it
+    /// waits too long, and it is due only if it is worth more than the changes that wait for it. What its host keeps back waits for
+    /// that, and others have its turn.
     fn next_interval(&mut self, now: Time) -> Option<ResourceIdx> {
         let mut intervals = self.intervals.take()?;
         let next = self.next_free_interval(&mut intervals, now);

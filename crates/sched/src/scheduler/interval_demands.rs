@@ -287,6 +287,11 @@ impl IntervalDemands {
         self.unused -= self.due.pop_front().map_or(0.0, |pick| self.costs.of(pick.source));
     }
 
+    /// So much of the budget went to something else although intervals were due.
+    pub(super) fn note_used(&mut self, units: f64) {
+        self.unused -= units;
+    }
+
     /// The host of the first that is due keeps it back: it stays due for the rest of the step, and has its place in the plan again
     /// after that.
     pub(super) fn hold_first_due(&mut self) {

@@ -5,6 +5,10 @@
 //! even suffice for the longest gaps (the first in line is late by its whole gap once more), those that are worth it
 //! take turns with the overdue too: else learning would be for nothing.
 //!
+//! Intervals of needs are not in these queues; the plan has them. While some are due, overdue and new resources take turns
+//! with them, so that no number of needs keeps a source from being seen at all. Those that are worth the price wait: what the
+//! plan has due is worth more.
+//!
 //! Entries are not removed when their resource moves elsewhere; they are passed over when they come up.
 
 use std::cmp::{Ordering, Reverse};
@@ -23,6 +27,8 @@ pub(super) struct Queues {
     worth: BinaryHeap<RankedResource>,
     is_turn_of_new: bool,
     is_turn_of_worth: bool,
+    /// An interval had its turn last, so one that is overdue or new goes before the next.
+    is_turn_after_interval: bool,
 }
 
 /// A resource by what it is worth per unit of cost; of equals, the lower index is greater.
@@ -64,6 +70,30 @@ impl Queues {
         if !self.new.is_empty() && (self.is_turn_of_new || !is_known_ready) {
             return Some((self.new.pop_front()?, QueueClass::New));
         }
+        self.pop_known(resources, now)
+    }
+
+    /// The next in line that does not wait for the intervals that are due, taken out.
+    pub(super) fn pop_before_intervals(
+        &mut self,
+        resources: &Slab<Resource>,
+        now: Time,
+    ) -> Option<(ResourceIdx, QueueClass)> {
+        self.drop_moved(resources);
+        if let Some(index) = self.requested.pop_front() {
+            return Some((index, QueueClass::Requested));
+        }
+        if !self.is_turn_after_interval {
+            return None;
+        }
+        if !self.new.is_empty() && (self.is_turn_of_new || self.overdue.is_empty()) {
+            return Some((self.new.pop_front()?, QueueClass::New));
+        }
+        if self.overdue.is_empty() { None } else { self.pop_known(resources, now) }
+    }
+
+    /// The next of those that have been seen, taken out.
+    fn pop_known(&mut self, resources: &Slab<Resource>, now: Time) -> Option<(ResourceIdx, QueueClass)> {
         let has_turn = self.is_turn_of_worth && !self.worth.is_empty() && self.is_hopeless(resources, now);
         if self.overdue.is_empty() || has_turn {
             return Some((self.worth.pop()?.index, QueueClass::Worth));
@@ -78,12 +108,20 @@ impl Queues {
 
     /// A resource of this class was chosen, so others have their turn.
     pub(super) const fn took(&mut self, class: QueueClass) {
+        if !matches!(class, QueueClass::Requested) {
+            self.is_turn_after_interval = false;
+        }
         match class {
             QueueClass::Requested => {}
             QueueClass::New => self.is_turn_of_new = false,
             QueueClass::Overdue => (self.is_turn_of_new, self.is_turn_of_worth) = (true, true),
             QueueClass::Worth => (self.is_turn_of_new, self.is_turn_of_worth) = (true, false),
         }
+    }
+
+    /// A resource was chosen for intervals, so others have their turn.
+    pub(super) const fn took_interval(&mut self) {
+        self.is_turn_after_interval = true;
     }
 
     /// Whether even the first of the overdue is late by its longest gap once more.

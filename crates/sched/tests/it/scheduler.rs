@@ -8,6 +8,7 @@ mod intervals; // needs that span sources
 mod laws; // random inputs
 mod planned; // the scheduler that goes by plans
 mod sharing; // several sources on one resource
+mod turns; // needs and others under one budget
 
 use std::time::Duration;
 

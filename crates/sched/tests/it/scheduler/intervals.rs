@@ -28,7 +28,7 @@ fn idle() -> Scheduler {
     scheduler
 }
 
-fn interval(source: u32, start: i64, finish: i64) -> Interval {
+pub(super) fn interval(source: u32, start: i64, finish: i64) -> Interval {
     Interval {
         resource: ResourceIdx(source),
         source: SourceIdx(source),
