@@ -102,7 +102,8 @@ pub struct Explanation {
     pub value: f64,
     /// What it would have to be worth, per unit of cost.
     pub price: f64,
-    /// When the next probe is expected; `None` when it cannot be said (a probe is in flight, or there is no budget).
+    /// When the next probe is expected; `None` when it cannot be said (a probe is in flight, there is no budget, or it is probed
+    /// for intervals only and none is planned).
     pub next_probe: Option<Time>,
     /// Why it will be taken then.
     pub reason: Reason,

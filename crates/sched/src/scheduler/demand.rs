@@ -1,8 +1,9 @@
-//! What somebody wants of a resource. Whatever it is, the scheduler asks it three things: what a probe is worth to it now, when
+//! What somebody wants of the changes of a resource. The scheduler asks it three things: what a probe is worth to it now, when
 //! that will next matter at a given price, and what the outcome of a probe means for it.
 //!
-//! Here are the questions, and the demand for changes: a source. The other kind, intervals to be captured, is planned for all
-//! resources together in [`interval_demands`](super::interval_demands).
+//! Here are the questions, and the demand that is asked them: a source. The other kind of demand, intervals to be captured, is
+//! planned for all resources together, since what one is worth depends on others; so it does not answer one by one, but for a
+//! resource: see [`interval_demands`](super::interval_demands).
 
 use std::time::Duration;
 
@@ -32,7 +33,7 @@ pub(super) enum DemandOutcome {
     Failed { not_before: Time },
 }
 
-/// What the scheduler asks of a demand.
+/// What the scheduler asks of a demand for changes.
 pub(super) trait Demand {
     /// What a probe is worth to it at `now`; more than anything else while it has never been served.
     fn worth(&self, valuation: &Valuation, now: Time) -> f64;

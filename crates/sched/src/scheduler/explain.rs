@@ -2,7 +2,7 @@
 
 use dunlin_core::{ResourceIdx, Time};
 
-use super::resource::ResourceState;
+use super::resource::{Resource, ResourceState};
 use super::{Explanation, Hold, HostIdx, Reason, Scheduler};
 
 impl Scheduler {
@@ -31,8 +31,8 @@ impl Scheduler {
         is_free && bucket.affords(1.0) && (has_due || self.counts.ready > 0 || self.has_eligible())
     }
 
-    /// What is known of a resource, what a probe is worth now, and when and why one will be taken: at the present price,
-    /// and if nothing comes in between.
+    /// What is known of a resource, what a probe is worth now to all its demands, and when and why one will be taken: at the
+    /// present price, by the present plan, and if nothing comes in between.
     pub fn explain(&self, index: ResourceIdx, now: Time) -> Option<Explanation> {
         let resource = self.resources.get(index.0)?;
         let host = self.hosts.get(resource.host.0)?;
@@ -61,27 +61,46 @@ impl Scheduler {
         }
 
         let start = resource.earliest().map_or(now, |earliest| earliest.max(now));
-        let (at, reason) = if resource.is_requested {
-            (start, Reason::Requested)
-        } else if let Some(overdue_at) = resource.overdue_at().map(|at| at.max(start)) {
-            let crossing = resource.worth_reaches(&self.valuation, start, price * cost, overdue_at);
-            let (at, reason) = match &self.epoch_planner {
-                // One that the plan has no probe for may be in the next.
-                Some(epoch_planner) => (crossing.or(Some(epoch_planner.next_plan(start))), Reason::Planned),
-                None => (crossing, Reason::Worth),
-            };
-            at.filter(|at| *at < overdue_at).map_or((overdue_at, Reason::Overdue), |at| (at, reason))
-        } else {
-            (start, Reason::New)
-        };
-        let next_probe = holds.iter().try_fold(at, |at, hold| match *hold {
-            Hold::InFlight => None,
-            Hold::HostBusy => Some(at),
-            Hold::ShortestGap { until } | Hold::NotBefore { until } | Hold::HostHeld { until } => {
-                Some(at.max(until))
-            }
-            Hold::HostBudget { until } | Hold::Budget { until } => until.map(|until| at.max(until)),
+        let intervals = self.intervals.as_ref();
+        let planned = intervals.and_then(|intervals| intervals.next_planned(index, now));
+        let planned = planned.filter(|_| !resource.is_requested).map(|at| (at.max(start), Reason::Interval));
+        let for_changes = self.next_for_changes(resource, start, price);
+        // An interval goes before what is only worth the price.
+        let first = planned.into_iter().chain(for_changes).min_by_key(|(at, _)| *at);
+        let next_probe = first.and_then(|(at, _)| {
+            holds.iter().try_fold(at, |at, hold| match *hold {
+                Hold::InFlight => None,
+                Hold::HostBusy => Some(at),
+                Hold::ShortestGap { until } | Hold::NotBefore { until } | Hold::HostHeld { until } => {
+                    Some(at.max(until))
+                }
+                Hold::HostBudget { until } | Hold::Budget { until } => until.map(|until| at.max(until)),
+            })
         });
-        Some(Explanation { value: resource.worth(&self.valuation, now), price, next_probe, reason, holds })
+        let for_intervals = intervals.map_or(0.0, |intervals| intervals.worth(index));
+        let value = resource.worth(&self.valuation, now) + for_intervals;
+        // What is probed for nothing else is probed for intervals, when there are any.
+        let reason = first.map_or(Reason::Interval, |(_, reason)| reason);
+        Some(Explanation { value, price, next_probe, reason, holds })
+    }
+
+    /// When and why a resource is probed from `start` on, if no interval has it probed before; `None` if nobody wants its changes.
+    fn next_for_changes(&self, resource: &Resource, start: Time, price: f64) -> Option<(Time, Reason)> {
+        if resource.is_requested {
+            return Some((start, Reason::Requested));
+        }
+        if !resource.demands.iter().any(|demand| demand.wants_changes) {
+            return None;
+        }
+        let Some(overdue_at) = resource.overdue_at().map(|at| at.max(start)) else {
+            return Some((start, Reason::New));
+        };
+        let crossing = resource.worth_reaches(&self.valuation, start, price * resource.cost(), overdue_at);
+        let (at, reason) = match &self.epoch_planner {
+            // One that the plan has no probe for may be in the next.
+            Some(epoch_planner) => (crossing.or(Some(epoch_planner.next_plan(start))), Reason::Planned),
+            None => (crossing, Reason::Worth),
+        };
+        Some(at.filter(|at| *at < overdue_at).map_or((overdue_at, Reason::Overdue), |at| (at, reason)))
     }
 }

@@ -326,6 +326,15 @@ impl IntervalDemands {
         if self.is_idle() { 0.0 } else { self.planner.worth(planned(resource)) }
     }
 
+    /// When the next probe of a resource is planned; not before `now`. None if the plan has no place for what is open there.
+    pub(super) fn next_planned(&self, resource: ResourceIdx, now: Time) -> Option<Time> {
+        let source = planned(resource);
+        if self.due.iter().chain(&self.held).any(|pick| pick.source == source) {
+            return Some(now);
+        }
+        self.planner.planned_for(source).map(|step| self.begin_of(step).max(now))
+    }
+
     /// A probe of a resource begins.
     pub(super) fn begin_probe(&mut self, resource: ResourceIdx, now: Time) {
         if self.is_idle() {

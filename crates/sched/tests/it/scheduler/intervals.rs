@@ -83,6 +83,38 @@ fn a_need_is_met_by_probes_within_its_intervals() {
 }
 
 #[test]
+fn an_explanation_names_the_interval_that_is_probed_next() {
+    let mut scheduler = idle();
+    let explained = |scheduler: &Scheduler, source, second| {
+        let said = scheduler.explain(ResourceIdx(source), at(second)).unwrap();
+        (said.value, said.next_probe, said.reason)
+    };
+    assert_eq!(explained(&scheduler, 0, 0), (0.0, None, Reason::Interval), "it is probed for nothing else");
+    arrive(&mut scheduler, 1, &[interval(0, 5, 9), interval(1, 20, 30)], 2);
+    choose(&mut scheduler, 1);
+    assert_eq!(explained(&scheduler, 0, 1), (0.0, Some(at(5)), Reason::Interval), "not before it begins");
+    // Two are due in one second, on one host.
+    let other = vec![interval(2, 5, 9)];
+    let (cei, captured, need, weight) = (CeiId(8), Vec::new(), 1, 3.0);
+    scheduler.apply(at(2), Input::CeiArrived { cei, intervals: other, captured, need, weight });
+    let chosen = choose(&mut scheduler, 5);
+    let (probed, waits) = if sources(&chosen) == [0] { (0, 2) } else { (2, 0) };
+    assert_eq!(explained(&scheduler, probed, 5).1, None, "it is being probed");
+    let (value, next, reason) = explained(&scheduler, waits, 5);
+    assert!(value > 0.5 && reason == Reason::Interval, "{value}, {reason:?}");
+    assert!(next.is_some_and(|next| (at(5)..=at(9)).contains(&next)), "{next:?}");
+    // A source whose changes are wanted says which comes first.
+    scheduler.apply(at(5), succeeded(probed));
+    let rested_at_30 = SourceTerms { shortest_gap: Duration::from_secs(24), ..terms(1) };
+    scheduler.apply(at(6), joined(1, rested_at_30, sure(1e-6), Some(at(6))));
+    choose(&mut scheduler, 7);
+    assert_eq!(explained(&scheduler, 1, 7).1, Some(at(30)));
+    assert_eq!(explained(&scheduler, 1, 7).2, Reason::Interval);
+    scheduler.apply(at(8), Input::ProbeRequested { resource: ResourceIdx(1) });
+    assert_eq!(explained(&scheduler, 1, 8).2, Reason::Requested);
+}
+
+#[test]
 fn a_probe_that_began_within_an_interval_may_end_after_it() {
     let mut scheduler = idle();
     arrive(&mut scheduler, 1, &[interval(0, 2, 4)], 1);

@@ -47,6 +47,12 @@ impl<S: Slots, L: Backlog> Planner<S, L> {
         }
     }
 
+    /// For which chronon the plan has the next probe of a source.
+    pub(crate) fn planned_for(&self, source: SourceIdx) -> Option<u32> {
+        let jobs = self.ledger.sources.get(source.index()).map_or(&[][..], |record| &record.jobs);
+        jobs.iter().filter_map(|job| self.timetable.jobs.get(*job).at).min()
+    }
+
     /// What the chronon had no use for; called once in a chronon.
     pub(crate) fn note_idle(&mut self, left: f64) {
         self.price.note_idle(self.idle_part(left));
