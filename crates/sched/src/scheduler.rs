@@ -207,10 +207,16 @@ impl Scheduler {
         }
     }
 
-    /// What a probe for an interval would also be worth for the changes of the same resource.
+    /// What a probe for an interval would also be worth for the changes of the same resource. While one is in flight, nothing; and
+    /// one that has never been seen gets a probe of its own.
     fn side_worth(&self, resource: &Resource, now: Time) -> SideWorth {
-        let Some(last) = resource.last_probe() else { return SideWorth::default() };
-        let worth = resource.worth(&self.valuation, now) * self.lost_share;
+        let is_in_flight = matches!(resource.state, ResourceState::InFlight(_));
+        let Some(last) = resource.last_probe().filter(|_| !is_in_flight) else { return SideWorth::default() };
+        let worth = resource.worth(&self.valuation, now);
+        if worth >= f64::MAX {
+            return SideWorth::default();
+        }
+        let worth = worth * self.lost_share;
         let chronons = now.since(last).div_duration_f64(self.settings.chronon).max(1.0);
         SideWorth { worth, loss: worth / chronons }
     }

@@ -100,7 +100,13 @@ impl Scheduler {
     fn plan_intervals(&mut self, now: Time, room: usize) {
         let Some(mut intervals) = self.intervals.take_if(|intervals| !intervals.is_idle()) else { return };
         let (units, price) = (self.bucket.saved().max(0.0), self.price.get() * self.lost_share);
-        intervals.go_to(now, units, room, price, |index| self.is_free(index, now));
+        let in_question = intervals.go_to(now, units, price);
+        // What a probe brings to changes grows while it is put off, so it is looked at again where it makes a difference.
+        for &index in in_question.iter().flatten() {
+            let side = self.resources.get(index.0).map(|resource| self.side_worth(resource, now));
+            intervals.set_side_worth(index, side.unwrap_or_default());
+        }
+        intervals.plan(units, room, in_question.is_some(), |index| self.is_free(index, now));
         self.intervals = Some(intervals);
     }
 

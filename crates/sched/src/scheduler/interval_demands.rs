@@ -238,16 +238,9 @@ impl IntervalDemands {
         self.epoch.plus(self.step.saturating_mul(step.saturating_sub(1)))
     }
 
-    /// Goes to the step of `now`. At the beginning of a step, what is due in it is chosen again: `units` of budget are there,
-    /// each worth `price` to others, and only resources that are free count.
-    pub(super) fn go_to(
-        &mut self,
-        now: Time,
-        units: f64,
-        room: usize,
-        price: f64,
-        mut is_free: impl FnMut(ResourceIdx) -> bool,
-    ) {
+    /// Goes to the step of `now`, where `units` of budget are there, each worth `price` to others. At the beginning of a step
+    /// these are the resources whose changes matter to what will be planned and chosen.
+    pub(super) fn go_to(&mut self, now: Time, units: f64, price: f64) -> Option<Vec<ResourceIdx>> {
         if !self.is_aligned {
             self.is_aligned = true;
             self.begin_anew(now);
@@ -263,8 +256,20 @@ impl IntervalDemands {
         }
         self.planned_at = step.max(self.planned_at);
         self.planner.go_to(self.planned_at, units, price);
+        is_new.then(|| self.planner.sources_in_question(units).into_iter().map(probed).collect())
+    }
+
+    /// Plans what has to be planned. At the beginning of a step, what is due in it is chosen again, of resources that are free.
+    pub(super) fn plan(
+        &mut self,
+        units: f64,
+        room: usize,
+        is_new_step: bool,
+        mut is_free: impl FnMut(ResourceIdx) -> bool,
+    ) {
+        self.planner.plan_with(units);
         self.note_events();
-        if is_new {
+        if is_new_step {
             let units = if room == 0 { 0.0 } else { units };
             (self.unused, self.choices_left) = (units, MOST_CHOICES);
             self.due = self.planner.take_picks(Allowance::of(units), |source| is_free(probed(source))).into();

@@ -342,6 +342,15 @@ impl CeiLedger {
         taken
     }
 
+    /// The live CEIs to be planned, in no order of use.
+    pub(crate) fn unplanned(&self) -> impl Iterator<Item = u32> + '_ {
+        let is_live = |entry: &&Reference| {
+            let cei = &self.ceis[entry.record as usize];
+            cei.is_live && cei.serial == entry.serial
+        };
+        self.unplanned.iter().filter(is_live).map(|entry| entry.record)
+    }
+
     /// A CEI is being planned: from now on it may be enqueued again.
     pub(crate) fn mark_planned(&mut self, cei: u32) {
         self.ceis[cei as usize].is_queued = false;

@@ -83,3 +83,26 @@ fn a_crowd_of_new_sources_takes_turns_with_needs() {
     assert!(probed.iter().all(|(_, choice)| choice.reason == Reason::New));
     assert!((0.23..=0.26).contains(&share), "{share}");
 }
+
+/// Both needs are known while nothing can have changed since the last probe. When they are due, the changes of the second source
+/// have become worth something, and a probe serves both.
+#[test]
+fn of_two_needs_that_one_goes_first_whose_probe_also_brings_changes() {
+    let mut scheduler = Scheduler::new(settings(1.0));
+    scheduler.apply(at(0), host(0, 99));
+    let needed_only = SourceTerms { wants_changes: false, shortest_gap: Duration::ZERO, ..terms(0) };
+    // It may be probed again when its interval begins, and not before.
+    let watched = SourceTerms { shortest_gap: Duration::from_secs(500), ..terms(0) };
+    scheduler.apply(at(0), joined(0, needed_only, sure(1e-3), Some(at(0))));
+    scheduler.apply(at(0), joined(1, watched, sure(1e-3), Some(at(0))));
+    for source in 0..2_u32 {
+        let (intervals, captured) = (vec![interval(source, 500, 520)], Vec::new());
+        let cei = CeiId(source.into());
+        scheduler.apply(at(0), Input::CeiArrived { cei, intervals, captured, need: 1, weight: 5.0 });
+    }
+    let mut probed = Vec::new();
+    for second in 0..=510 {
+        probed.extend(step(&mut scheduler, at(second)).into_iter().map(|choice| (second, choice.resource.0)));
+    }
+    assert_eq!(probed, [(500, 1), (501, 0)]);
+}

@@ -12,8 +12,8 @@ use super::worth::MAX_CONSIDERED;
 use super::{Pick, Planner, PlannerEvent, Reference, SideWorth};
 
 impl<S: Slots, L: Backlog> Planner<S, L> {
-    /// Goes to the chronon `now`, if it is not there yet, and plans what has to be planned. `units` is what is saved up to be
-    /// spent, and `floor` what a unit of budget is worth to others.
+    /// Goes to the chronon `now`, if it is not there yet. `units` is what is saved up to be spent, and `floor` what a unit of
+    /// budget is worth to others.
     pub(crate) fn go_to(&mut self, now: u32, units: f64, floor: f64) {
         self.floor = self.unit.map_or(0.0, |unit| floor / unit);
         if now > self.now {
@@ -21,7 +21,27 @@ impl<S: Slots, L: Backlog> Planner<S, L> {
             self.begin(now);
             self.timetable.budget.meet(now, units);
         }
+    }
+
+    /// Plans what has to be planned with so much to spend.
+    pub(crate) fn plan_with(&mut self, units: f64) {
         self.plan((units + ROUNDING).floor());
+    }
+
+    /// The sources that the coming plan and choice compare: where an interval is open that has to be planned, and where a job
+    /// could run. Each once.
+    pub(crate) fn sources_in_question(&self, units: f64) -> Vec<SourceIdx> {
+        let has_begun =
+            |ei: &u32| self.ledger.is_open(*ei) && self.ledger.eis[*ei as usize].start <= self.now;
+        let unplanned = self.ledger.unplanned().flat_map(|cei| self.ledger.members(cei)).filter(has_begun);
+        let to_plan = unplanned.map(|ei| self.ledger.eis[ei as usize].source);
+        let jobs = &self.timetable.jobs;
+        let runnable = self.timetable.slots.runnable(jobs, self.now, self.n_compared(units));
+        let mut sources: Vec<SourceIdx> =
+            to_plan.chain(runnable.into_iter().map(|job| jobs.get(job).source)).collect();
+        sources.sort_unstable();
+        sources.dedup();
+        sources
     }
 
     /// The jobs to run now, taken out of the plan; one that does not run must be put back.

@@ -85,10 +85,7 @@ impl<S: Slots, L: Backlog> Planner<S, L> {
     ) -> Vec<Candidate> {
         let (now, price) = (self.now, self.price());
         let (jobs, slots) = (&self.timetable.jobs, &self.timetable.slots);
-        #[expect(clippy::cast_sign_loss, reason = "it is never negative")]
-        let n_probes = (allowance.left() / self.costs.least()).max(0.0) as usize;
-        let most = self.most_candidates.saturating_add(n_probes.saturating_mul(CANDIDATES_PER_PROBE));
-        let runnable = slots.runnable(jobs, now, most);
+        let runnable = slots.runnable(jobs, now, self.n_compared(allowance.left()));
         let chronons_left = |job: u32| jobs.get(job).finish - now;
         let next_starts: Vec<_> = runnable.iter().map(|&job| self.next_start(job)).collect();
         if !std::mem::replace(&mut self.has_learned, true) {
@@ -110,6 +107,13 @@ impl<S: Slots, L: Backlog> Planner<S, L> {
         };
         let waiting = runnable.into_iter().zip(next_starts);
         waiting.filter(|&(job, _)| is_free(jobs.get(job).source)).map(candidate).collect()
+    }
+
+    /// How many runnable jobs are compared at most where there is so much to spend.
+    #[expect(clippy::cast_sign_loss, reason = "it is never negative")]
+    pub(super) fn n_compared(&self, units: f64) -> usize {
+        let n_probes = (units / self.costs.least()).max(0.0) as usize;
+        self.most_candidates.saturating_add(n_probes.saturating_mul(CANDIDATES_PER_PROBE))
     }
 
     fn run_backlog(&mut self, allowance: &mut Allowance, chosen: &mut Vec<SourceIdx>) {
