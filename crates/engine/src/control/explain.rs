@@ -105,7 +105,7 @@ impl Control {
             .map(|(index, host)| {
                 let (hour, day) = host.used.used(now);
                 let sources = n_sources[index.0 as usize];
-                let held_until = host.held_until.filter(|until| *until > now);
+                let held_until = self.scheduler.scheduler().held_until(index).filter(|until| *until > now);
                 (hour, day, sources, held_until, host)
             })
             .filter(|(_, day, _, held_until, _)| *day > 0 || held_until.is_some())

@@ -15,7 +15,6 @@ use super::usage::HostCounter;
 #[derive(Debug)]
 pub(super) struct Host {
     pub(super) scope: Box<str>,
-    pub(super) held_until: Option<Time>,
     pub(super) used: HostCounter,
 }
 
@@ -56,9 +55,9 @@ impl Hosts {
         index
     }
 
-    fn drop_all(&mut self, is_dropped: impl Fn(HostIdx, &Host) -> bool) {
+    fn drop_all(&mut self, is_dropped: impl Fn(HostIdx) -> bool) {
         for (index, slot) in (0..).map(HostIdx).zip(&mut self.slots) {
-            if let Some(host) = slot.take_if(|host| is_dropped(index, host)) {
+            if let Some(host) = slot.take_if(|_| is_dropped(index)) {
                 self.by_scope.remove(&host.scope);
                 self.free.push(index);
             }
@@ -73,8 +72,7 @@ impl Control {
         if let Some(host) = self.hosts.by_scope.get(scope.as_str()) {
             return *host;
         }
-        let host =
-            self.hosts.put(Host { scope: scope.into(), held_until: None, used: HostCounter::default() });
+        let host = self.hosts.put(Host { scope: scope.into(), used: HostCounter::default() });
         self.register_host(now, host);
         host
     }
@@ -83,9 +81,9 @@ impl Control {
     pub(super) fn drop_hosts(&mut self, now: Time) {
         let at_resources = self.resources.iter().map(|(_, resource)| resource.host);
         let in_use: BTreeSet<HostIdx> = at_resources.chain(self.in_flight.hosts()).collect();
-        self.hosts.drop_all(|index, host| {
-            !in_use.contains(&index) && host.held_until.is_none_or(|until| until <= now)
-        });
+        let scheduler = self.scheduler.scheduler();
+        let is_held = |index| scheduler.held_until(index).is_some_and(|until| until > now);
+        self.hosts.drop_all(|index| !in_use.contains(&index) && !is_held(index));
     }
 
     /// Tells the scheduler what a host allows.
@@ -136,9 +134,6 @@ impl Control {
     }
 
     pub(super) fn hold_until(&mut self, now: Time, host: HostIdx, until: Time) {
-        if let Some(host) = self.hosts.get_mut(host) {
-            host.held_until = Some(until);
-        }
         self.update_scheduler(now, Input::HostHeld { host, until });
     }
 }

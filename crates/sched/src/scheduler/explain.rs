@@ -31,6 +31,11 @@ impl Scheduler {
         is_free && bucket.affords(1.0) && (has_due || self.counts.ready > 0 || self.has_eligible())
     }
 
+    /// Until when a host is not to be asked, if it was ever held.
+    pub fn held_until(&self, host: HostIdx) -> Option<Time> {
+        self.hosts.get(host.0)?.held_until
+    }
+
     /// What is known of a resource, what a probe is worth now to all its demands, and when and why one will be taken: at the
     /// present price, by the present plan, and if nothing comes in between.
     pub fn explain(&self, index: ResourceIdx, now: Time) -> Option<Explanation> {
