@@ -31,7 +31,7 @@ use std::time::Duration;
 
 use dunlin_core::Time;
 use dunlin_net::{CrossSiteRedirect, Error as NetError, Fetched};
-use dunlin_sched::scheduler::journal::{JournalEntry, JournaledScheduler};
+use dunlin_sched::scheduler::journal::JournaledScheduler;
 use dunlin_sched::scheduler::{self, Choice, HostIdx, Input, Pace};
 use dunlin_store::{
     Capture, CeiId, CeiState, NewDecision, Note, ObservationId, ProbeId, Recorded, SourceId, StoredCei,
@@ -225,8 +225,6 @@ pub struct Control {
 /// What of the journal is not written yet.
 #[derive(Debug, Default)]
 struct JournalState {
-    /// From a scheduler that has been replaced.
-    entries: Vec<JournalEntry>,
     rows: Vec<NewDecision>,
     /// Inputs and choices since the last batch, whose entries are still in the scheduler.
     n_new: usize,
@@ -331,7 +329,7 @@ impl Control {
             hosts: self.hosts.len() as u64,
             ceis_open: self.ceis.len() as u64,
             in_flight: self.in_flight.len() as u64,
-            journal_waiting: (self.journal.n_new + self.journal.entries.len()) as u64,
+            journal_waiting: self.journal.n_new as u64,
             ..self.stats
         }
     }
@@ -423,7 +421,7 @@ impl Control {
     /// Hands a batch of the journal to the writer, if it is time and the last one is written.
     fn write_journal(&mut self, now: Time, commands: &mut Vec<Command>) {
         let age = self.journal.batch_at.map_or(Duration::MAX, |at| now.since(at));
-        let n_waiting = self.journal.n_new + self.journal.entries.len() + self.journal.rows.len();
+        let n_waiting = self.journal.n_new + self.journal.rows.len();
         let every = if n_waiting > 0 { JOURNAL_EVERY } else { QUIET_JOURNAL_EVERY };
         let is_due = age >= every || n_waiting >= FULL_JOURNAL;
         if is_due && !self.journal.is_writing && self.trouble.store.is_none() {
@@ -439,8 +437,7 @@ impl Control {
 
     /// Hands the unwritten part of the journal to the writer.
     fn flush_journal(&mut self, now: Time, commands: &mut Vec<Command>) {
-        let mut rows = crate::journal::rows_of(now, std::mem::take(&mut self.journal.entries));
-        rows.extend(crate::journal::rows_of(now, self.scheduler.take_entries()));
+        let mut rows = crate::journal::rows_of(now, self.scheduler.take_entries());
         rows.append(&mut self.journal.rows);
         self.journal.n_new = 0;
         self.journal.batch_at = Some(now);

@@ -72,6 +72,17 @@ pub struct Settings {
 /// A clock that is set back by no more than this is waited for; by more, it is believed.
 const STANDSTILL: Duration = Duration::from_secs(10);
 
+/// Whether a clock that has shown `latest` and shows `now` was set back, so that `now` is believed. Small corrections happen
+/// all the time; these are waited out.
+pub fn is_set_back(latest: Time, now: Time, chronon: Duration) -> bool {
+    latest.since(now) > STANDSTILL.max(chronon)
+}
+
+/// A time to wait for, on a clock that was set back from `latest` to `now`: as far off as it was, and not at all if it was over.
+pub fn moved_back(at: Time, latest: Time, now: Time) -> Time {
+    if at > now { now.plus(at.since(latest)) } else { at }
+}
+
 /// All resources, and when to probe which.
 #[derive(Debug, Clone)]
 pub struct Scheduler {
@@ -318,7 +329,7 @@ impl Scheduler {
     fn arrive_at(&mut self, now: Time) -> Time {
         match self.latest {
             Some(latest) if now < latest => {
-                if latest.since(now) <= STANDSTILL.max(self.settings.chronon) {
+                if !is_set_back(latest, now, self.settings.chronon) {
                     return latest;
                 }
                 self.latest = Some(now);

@@ -201,13 +201,6 @@ impl Control {
         ceis.into_iter().for_each(|id| self.tell_cei(now, id));
     }
 
-    /// All open CEIs, for a scheduler that starts again.
-    pub(super) fn tell_all_ceis(&mut self, now: Time) {
-        self.ceis.waiting.clear();
-        let ceis: Vec<CeiId> = self.ceis.open.keys().copied().collect();
-        ceis.into_iter().for_each(|id| self.tell_cei(now, id));
-    }
-
     /// The intervals that a probe of a resource captures if it shows something to their source.
     pub(super) fn begun_intervals(&self, resource: ResourceIdx) -> Vec<(SourceIdx, CapturedInterval)> {
         let begun = self.scheduler.scheduler().begun_intervals(resource).into_iter();

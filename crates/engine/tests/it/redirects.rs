@@ -87,7 +87,7 @@ fn a_redirected_source_that_waits_is_not_fetched_a_second_time() {
     let test_store = test_store();
     let web = robots("b.example", "User-agent: *\nCrawl-delay: 200\n");
     let (mut run, ..) = redirected_elsewhere(&test_store, web);
-    // The clock is set back again and again, which restarts the watch, with a probe that waits for its turn.
+    // The clock is set back again and again, with a probe that waits for its turn.
     let mut seconds = 0;
     for _ in 0..20 {
         seconds += 3_600;

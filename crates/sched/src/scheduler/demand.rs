@@ -10,7 +10,7 @@ use std::time::Duration;
 use dunlin_core::{SourceIdx, Time};
 
 use super::population::PopulationPrior;
-use super::{SourceTerms, Strategy};
+use super::{SourceTerms, Strategy, moved_back};
 use crate::forecast::Forecast;
 use crate::model::{Evidence, Model, ProbeEvidence};
 use crate::value::ValueModel;
@@ -112,11 +112,7 @@ impl ChangeDemand {
     /// Times that seem to lie ahead because the clock was set back from `latest` to `now`.
     pub(super) fn clock_set_back(&mut self, latest: Time, now: Time) {
         self.last_probe = self.last_probe.map(|at| at.min(now));
-        if let Some(at) = &mut self.not_before
-            && *at > latest
-        {
-            *at = now.plus(at.since(latest));
-        }
+        self.not_before = self.not_before.map(|at| moved_back(at, latest, now));
     }
 }
 

@@ -12,7 +12,7 @@ use dunlin_core::{ResourceIdx, Time};
 
 use super::bucket::TokenBucket;
 use super::resource::QueueClass;
-use super::{Hold, HostTerms};
+use super::{Hold, HostTerms, moved_back};
 
 /// They are all evaluated again when the host is free, so there must not be many.
 pub(super) const MOST_WAITING: usize = 128;
@@ -109,11 +109,7 @@ impl Host {
     }
 
     pub(super) fn clock_set_back(&mut self, latest: Time, now: Time) {
-        if let Some(until) = &mut self.held_until
-            && *until > latest
-        {
-            *until = now.plus(until.since(latest));
-        }
+        self.held_until = self.held_until.map(|until| moved_back(until, latest, now));
         if let Some(bucket) = &mut self.bucket {
             bucket.restart(now);
         }

@@ -7,6 +7,7 @@ mod examples; // fairness, prices, holds, explanations: cases with a point
 mod intervals; // needs that span sources
 mod laws; // random inputs
 mod planned; // the scheduler that goes by plans
+mod set_back; // clocks that do not go on
 mod sharing; // several sources on one resource
 mod turns; // needs and others under one budget
 
