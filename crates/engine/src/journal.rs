@@ -12,9 +12,9 @@ use crate::Error;
 /// The reason of rows that hold a batch of entries.
 const ENTRIES: &str = "entries";
 /// The first byte of a batch: the form of what follows.
-const FORM: u8 = 3;
-/// The forms of releases whose scheduler knew sources only. This one cannot repeat their decisions.
-const EARLIER_FORMS: [u8; 2] = [1, 2];
+const FORM: u8 = 4;
+/// The forms of releases whose scheduler decided by other rules. This one cannot repeat their decisions.
+const EARLIER_FORMS: [u8; 3] = [1, 2, 3];
 /// Entries in one row; a row is read as a whole.
 const BATCH: usize = 256;
 /// Rows read at a time.
@@ -226,9 +226,11 @@ mod tests {
         };
         let mut new = rows_of(at(9), entries.clone());
         assert_eq!(read(new.remove(0)), entries);
-        let figures = [&EARLIER_FORMS[1..], b"what an earlier release wrote"].concat();
-        let old = NewDecision { at: at(9), source: None, reason: ENTRIES.into(), figures };
-        assert_eq!(read(old), [], "it is passed over, and is no error");
+        for form in EARLIER_FORMS {
+            let figures = [&[form], &b"what an earlier release wrote"[..]].concat();
+            let old = NewDecision { at: at(9), source: None, reason: ENTRIES.into(), figures };
+            assert_eq!(read(old), [], "form {form} is passed over, and is no error");
+        }
     }
 
     /// As control writes it when a thousand sources on a hundred hosts are probed, a hundred in a second.
