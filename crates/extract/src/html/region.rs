@@ -43,6 +43,9 @@ pub(crate) fn region_of(element: &Element, outer: Region, is_in_main: bool) -> R
 }
 
 fn by_word(word: &str) -> Region {
+    if word.len() < 2 {
+        return Region::Content;
+    }
     let is = |known: &[&str]| known.iter().any(|known| word.eq_ignore_ascii_case(known));
     if is(&EXTRA) {
         Region::Extra
@@ -57,12 +60,16 @@ fn by_word(word: &str) -> Region {
 fn names(element: &Element) -> impl Iterator<Item = &str> {
     let texts = element.attr("id").into_iter().chain(element.attr("class"));
     let names = texts.flat_map(str::split_ascii_whitespace);
-    let says_what_is_inside =
-        |name: &str| ["has", "with", "no", "is"].iter().any(|word| name.starts_with(word));
     names
-        .filter(move |name| !says_what_is_inside(name))
+        .filter(|name| !says_what_is_inside(name))
         .flat_map(|name| name.split(|c: char| !c.is_ascii_alphanumeric()))
         .filter(|word| !word.is_empty())
+}
+
+/// Whether a name is `has-sidebar`, `no_ads` or `isModal`; `notification-banner` only begins with the same letters.
+fn says_what_is_inside(name: &str) -> bool {
+    let ends_here = |rest: &str| rest.starts_with(|c: char| c.is_uppercase() || !c.is_alphanumeric());
+    ["has", "with", "no", "is"].iter().any(|word| name.strip_prefix(word).is_some_and(ends_here))
 }
 
 /// The names that stay when a page is built anew: without those that tools make up, such as `css-1x2y3z`, and without what they
@@ -74,4 +81,40 @@ pub(super) fn stable_names(element: &Element) -> impl Iterator<Item = &str> {
         let looks_written = |c: char| c.is_ascii_lowercase() || c == '-' || c == '_';
         (2..=32).contains(&name.len()) && name.chars().all(looks_written)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use scraper::Html;
+
+    use super::*;
+
+    fn region(attributes: &str) -> Region {
+        let page = Html::parse_fragment(&format!("<div {attributes}>"));
+        let mut elements = page.root_element().descendent_elements();
+        let element = elements.find(|element| element.value().name() == "div").unwrap();
+        region_of(element.value(), Region::Content, false)
+    }
+
+    #[test]
+    fn names_say_what_an_element_is_and_some_what_is_inside() {
+        for name in
+            ["notification-banner", "notice-modal", "island-ad", "issue_promo", "nordic ad", "hashtag-ticker"]
+        {
+            assert_eq!(region(&format!("class='{name}'")), Region::Extra, "{name}");
+            assert_eq!(region(&format!("id='{name}'")), Region::Extra, "{name}");
+        }
+        for name in [
+            "has-banner",
+            "with_modal",
+            "no-ads",
+            "is-popup",
+            "hasSidebar-ad",
+            "isModal-toast",
+            "no_cookie-banner",
+        ] {
+            assert_eq!(region(&format!("class='{name}'")), Region::Content, "{name}");
+        }
+        assert_eq!(region("class='island-sidebar'"), Region::Aside);
+    }
 }
