@@ -269,6 +269,33 @@ mod tests {
     }
 
     #[test]
+    fn relative_times_are_recognised_in_russian() {
+        for time in [
+            "1 минуту назад",
+            "5 минут назад",
+            "час назад",
+            "2 часа назад",
+            "3 дня назад",
+            "неделю назад",
+            "2 месяца назад",
+            "год назад",
+            "4 года назад",
+            "10 лет назад",
+            "только что",
+            "вчера",
+        ] {
+            assert_eq!(shape(&format!("({time})")), "( <relative> )", "{time}");
+        }
+        assert_eq!(shape("детям 7 лет"), "детям <number> лет");
+        assert_eq!(shape("на 5 лет старше"), "на <number> лет старше");
+        assert_eq!(
+            shape("5 минут назаd"),
+            "<number> минут назаd",
+            "with a letter of another script it is another word"
+        );
+    }
+
+    #[test]
     fn relative_times_are_recognised_in_many_languages() {
         let times = [
             "5 minutes ago",

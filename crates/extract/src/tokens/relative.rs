@@ -5,9 +5,9 @@ use super::{Kind, Token, span};
 
 /// Words that follow the amount.
 #[rustfmt::skip]
-const AFTER: [&str; 18] = [
+const AFTER: [&str; 15] = [
     "ago", "fa", "atrás", "atras", "geleden", "temu", "sedan", "siden", "назад", "önce", "sitten", "前", "전", "earlier",
-    "старше", "πριν", "назаd", "лет",
+    "πριν",
 ];
 
 /// Words that stand before the amount.
@@ -15,11 +15,12 @@ const BEFORE: [&str; 7] = ["vor", "hace", "há", "ha", "acum", "пред", "pře
 
 /// Whole phrases without an amount.
 #[rustfmt::skip]
-const PHRASES: [&[&str]; 22] = [
+const PHRASES: [&[&str]; 29] = [
     &["just", "now"], &["right", "now"], &["moments", "ago"], &["a", "moment", "ago"], &["gerade", "eben"], &["soeben"],
     &["à", "l", "'", "instant"], &["à", "l", "’", "instant"], &["ahora", "mismo"], &["poco", "fa"], &["agora", "mesmo"],
     &["zojuist"], &["た", "っ", "た", "今"], &["刚", "刚"], &["剛", "剛"], &["только", "что"], &["yesterday"], &["gestern"], &["ayer"],
-    &["ieri"], &["昨", "日"], &["a", "few", "seconds", "ago"],
+    &["ieri"], &["昨", "日"], &["a", "few", "seconds", "ago"], &["вчера"], &["минуту", "назад"], &["час", "назад"],
+    &["день", "назад"], &["неделю", "назад"], &["месяц", "назад"], &["год", "назад"],
 ];
 
 /// Beginnings of words for spans of time.
@@ -31,8 +32,8 @@ const UNITS: [&str; 52] = [
     "godz", "dni", "tyg", "timm", "time",
 ];
 
-/// Short forms, which must stand alone.
-const SHORT_UNITS: [&str; 10] = ["s", "m", "h", "d", "w", "y", "mo", "秒", "分", "日"];
+/// Words that are no beginnings: they must stand alone.
+const SHORT_UNITS: [&str; 11] = ["s", "m", "h", "d", "w", "y", "mo", "秒", "分", "日", "лет"];
 
 fn is_unit(word: &str) -> bool {
     let lower = word.to_lowercase();
