@@ -137,11 +137,12 @@ impl PageReader<'_> {
 
     fn item(&self, element: ElementRef<'_>, ignored: &visible::NodeIds) -> RawItem {
         let Visible { text, outline } = self.visible(element, ignored);
-        let links = std::iter::once(element).chain(element.descendent_elements().take(MAX_SEARCHED));
+        let inside = || element.descendent_elements().take(MAX_SEARCHED).take_while(|_| self.work.take(1));
+        let links = std::iter::once(element).chain(inside());
         let href = links.filter(|link| link.value().name() == "a").find_map(|link| link.attr("href"));
-        let heading = element
-            .descendent_elements()
-            .take(MAX_SEARCHED)
+        // Elements around it have the same first link, and each keeps it.
+        let href = href.filter(|href| self.work.take(href.len() as u64));
+        let heading = inside()
             .find(|inner| matches!(inner.value().name(), "h1" | "h2" | "h3" | "h4" | "h5" | "h6"))
             .map(|heading| one_line(&self.text_of(heading, ignored)))
             .filter(|heading| !heading.is_empty());

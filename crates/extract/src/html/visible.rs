@@ -66,6 +66,9 @@ pub(super) fn text_of(element: ElementRef<'_>, ignored: &NodeIds, max_text: usiz
                     lines.line.push(' ');
                 }
                 if opens {
+                    if !work.take(n_bytes_of_names(inner) / BYTES_PER_STEP) {
+                        break;
+                    }
                     let outer = blocks.last().copied().unwrap_or_default();
                     lines.starts_entry |= is_entry(name);
                     blocks.push(outer.with(inner, is_cell || starts_a_line(name)));
@@ -79,6 +82,15 @@ pub(super) fn text_of(element: ElementRef<'_>, ignored: &NodeIds, max_text: usiz
     lines.end();
     lines.visible.outline.drop_implausible_regions();
     lines.visible
+}
+
+/// Bytes of names that are read in one step: each is looked up, and becomes part of where a line stands.
+const BYTES_PER_STEP: u64 = 2;
+
+/// Bytes of what says in which region an element is, and which place it is.
+fn n_bytes_of_names(element: &Element) -> u64 {
+    let names = ["id", "class"].into_iter().filter_map(|name| element.attr(name));
+    names.map(|names| names.len() as u64).sum()
 }
 
 /// The lines so far, and the one that is being read.

@@ -171,6 +171,22 @@ fn elements_inside_each_other_are_not_read_over_and_over() {
     assert!(is_ended(&document) && !document.is_complete, "{:?}", document.diagnostics);
 }
 
+/// The names of an element are read for each element around it that is an item.
+#[test]
+fn names_of_elements_are_paid_for_by_their_length() {
+    let names = "a ".repeat(200_000);
+    for attribute in ["class", "id"] {
+        let page = format!("<html>{}<p {attribute}='{names}'>words", "<div>".repeat(400));
+        let document = hurried(&selector("div"), &NoiseRules::default(), &page);
+        assert!(is_ended(&document) && !document.is_complete, "{attribute}: {:?}", document.diagnostics);
+    }
+    // So is the first link in each of them, which is kept with every one.
+    let page = format!("<html>{}<a href='{names}'>words", "<div>".repeat(400));
+    let document = read(&selector("div"), page.as_bytes());
+    let n_bytes: usize = document.items.iter().filter_map(|item| item.link.as_ref()).map(String::len).sum();
+    assert!(is_ended(&document) && n_bytes < 40 << 20, "{n_bytes}");
+}
+
 /// Thousands of changes, each of which alone may be compared word by word.
 #[test]
 fn comparing_is_paid_for_over_all_changes() {
