@@ -39,6 +39,19 @@ pub enum Error {
         /// What is wrong, as the parser puts it.
         reason: String,
     },
+    /// It is written well, and takes more memory than it may.
+    #[error(
+        "the {part} `{text}` is too large: it would take more than {limit} bytes of memory; repeat less often, or write \
+         [a-z0-9] for \\w and [0-9] for \\d"
+    )]
+    TooLarge {
+        /// What the text is.
+        part: Part,
+        /// The text as given.
+        text: String,
+        /// The bytes it may take.
+        limit: usize,
+    },
     /// The text is longer than any sensible one.
     #[error("the {part} has {length} bytes, and {limit} is the most")]
     TooLong {

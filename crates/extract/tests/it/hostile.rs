@@ -126,6 +126,40 @@ fn patterns_are_charged_for_what_they_may_have_read() {
     }
 }
 
+/// In each of these, a search may be at very many places of the pattern at once, in more combinations than can be remembered.
+#[test]
+fn patterns_are_charged_for_the_places_a_search_may_be_at() {
+    let mut random = 1_u64;
+    let mut digit = || {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        if random >> 63 == 0 { '0' } else { '1' }
+    };
+    // The letters at the end are looked for first: where there are none, there is nothing to search.
+    let digits: String = (0..2 << 20).map(|_| digit()).chain("xyz".chars()).collect();
+    let noise =
+        |pattern: &str| NoiseRules { ignore_patterns: vec![pattern.to_owned()], ..NoiseRules::default() };
+    let removed = |pattern: &str, text: &str| {
+        let extractor = Extractor::new(&Recipe::Text, &noise(pattern), Limits::default()).unwrap();
+        extractor.extract(&Input { body: text.as_bytes(), ..Input::default() })
+    };
+    for pattern in ["[01]*1[01]{800}x", "1[01]{900}x|1[01]{901}y|1[01]{903}z"] {
+        let document = removed(pattern, &digits);
+        assert!(is_ended(&document), "{pattern}: {:?}", document.diagnostics);
+    }
+    // What people write, on a text as long as is ever kept.
+    let text = "Gelesen: 1.204 mal, 14:07:59 Uhr, 2026-03-14T12:00:01Z, updated just now.\n".repeat(1 << 12);
+    for pattern in [
+        r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z",
+        r"\d\d:\d\d(:\d\d)?.{0,40}",
+        r"(?i)\b(views|gelesen|aufrufe): [\d.]+ (mal|times)\b",
+        r"\b\w+ly updated (just|right) now\b",
+        "[0-9a-f]{64}",
+    ] {
+        let document = removed(pattern, &text);
+        assert!(!is_ended(&document), "{pattern}: {:?}", document.diagnostics);
+    }
+}
+
 #[test]
 fn paths_are_charged_for_the_values_they_visit() {
     let nested = |depth: usize| format!("{}0{}", "[".repeat(depth), "]".repeat(depth));

@@ -45,7 +45,15 @@ fn refusals_are_said_in_words() {
 fn a_pattern_that_would_fill_the_memory_is_refused() {
     let noise = NoiseRules { ignore_patterns: vec!["(a{1000}){1000}".to_owned()], ..NoiseRules::default() };
     let error = Extractor::new(&Recipe::Auto, &noise, Limits::default()).unwrap_err();
-    assert!(error.to_string().contains("size limit"), "{error}");
+    assert!(error.to_string().contains("too large"), "{error}");
+    // It says what to try, and nobody looked for a position: there is none.
+    let noise = NoiseRules { ignore_patterns: vec![r"\w{60}".repeat(140)], ..NoiseRules::default() };
+    let error = Extractor::new(&Recipe::Auto, &noise, Limits::default()).unwrap_err();
+    assert!(matches!(error, Error::TooLarge { part: Part::Pattern, .. }), "{error}");
+    assert!(
+        error.to_string().ends_with(r"repeat less often, or write [a-z0-9] for \w and [0-9] for \d"),
+        "{error}"
+    );
 }
 
 #[test]
