@@ -25,8 +25,9 @@ pub fn compare(bytes: &[u8]) {
         let (next, verdict) = flicker.observe(&before.items, &after.items);
         let is_silent = verdict.reported.is_empty() && verdict.suppressed.is_empty();
         assert_eq!(is_silent, compare_items(&before.items, &after.items).changes.is_empty());
+        let work = Work::default();
         for changed in &verdict.reported {
-            assert!(summary(changed).chars().count() <= LONGEST_SUMMARY);
+            assert!(summary(changed, &work).chars().count() <= LONGEST_SUMMARY);
         }
         flicker = next;
     }

@@ -20,6 +20,7 @@ mod difference;
 mod judge;
 mod places;
 mod seen;
+mod surroundings;
 mod verdict;
 
 use burst::Burst;

@@ -89,15 +89,27 @@ pub(crate) struct Parts {
     pub(crate) is_unknown: bool,
 }
 
-/// Compares two texts.
+/// Steps for each byte of a line that is not the same on both sides.
+const STEPS_PER_BYTE: u64 = 4;
+
+/// Compares two texts; as a whole where there is too little work left for more.
 pub(crate) fn compare(old: &[Line<'_>], new: &[Line<'_>], moment: Moment, work: &Work) -> Parts {
     if !work.take((old.len() + new.len()) as u64) {
+        return Parts { is_unknown: true, ..Parts::default() };
+    }
+    let hunks = hunks(old, new);
+    let n_bytes = |lines: &[Line<'_>]| lines.iter().map(|line| line.text.len() as u64).sum::<u64>();
+    let n_different = hunks
+        .iter()
+        .map(|(removed, inserted)| n_bytes(&old[removed.clone()]) + n_bytes(&new[inserted.clone()]));
+    // A line that is different is cut into words several times.
+    if !work.take(n_different.sum::<u64>() * STEPS_PER_BYTE) {
         return Parts { is_unknown: true, ..Parts::default() };
     }
     let mut comparison = Comparing { old, new, moment, work, parts: Parts::default() };
     let mut left = (Vec::new(), Vec::new());
     let mut groups = Vec::new();
-    for (removed, inserted) in hunks(old, new) {
+    for (removed, inserted) in hunks {
         let (removed, inserted) = comparison.without_recognised(removed, inserted);
         let start = (left.0.len(), left.1.len());
         left.0.extend(removed);
@@ -236,10 +248,9 @@ impl Comparing<'_, '_> {
     fn pairs_elsewhere(&self, removed: &[usize], inserted: &[usize], by_words: bool) -> Vec<(usize, usize)> {
         let once = |lines: &[Line<'_>], indices: &[usize]| {
             let mut found: BTreeMap<(u32, u64), Option<usize>> = BTreeMap::new();
-            let is_alone = |line: &Line<'_>| {
-                line.ordinal == 0
-                    && !lines.iter().any(|other| other.context.path == line.context.path && other.ordinal > 0)
-            };
+            let of_several = lines.iter().filter(|line| line.ordinal > 0).map(|line| line.context.path);
+            let of_several: BTreeSet<u32> = of_several.collect();
+            let is_alone = |line: &Line<'_>| !of_several.contains(&line.context.path);
             for index in indices.iter().filter(|index| by_words || is_alone(&lines[**index])) {
                 let line = lines[*index];
                 let what = (line.context.path, if by_words { values::template_of(line.text) } else { 0 });

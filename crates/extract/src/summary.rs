@@ -21,14 +21,20 @@ const LONGEST_SIDE: usize = 90;
 const SHORT: usize = 64;
 /// Differences of one line that are told.
 const MOST_DIFFERENCES: usize = 4;
+/// Parts that are put into words, of which a summary has room for a few; and what they say is compared with each other.
+const MOST_WORDED: usize = 64;
+/// Bytes that are searched in one step.
+const BYTES_PER_STEP: u64 = 16;
+/// Signs of scripts without spaces that are taken for one word with a difference, on either side of it.
+const MOST_SIGNS: usize = 64;
 /// Words that are shown before a difference, and after it.
 const WORDS_BEFORE: usize = 4;
 const WORDS_AFTER: usize = 3;
 
-/// A change in one line of at most [`LONGEST_SUMMARY`] characters.
+/// A change in one line of at most [`LONGEST_SUMMARY`] characters. Beyond the work, what was and what is are said as a whole.
 ///
 /// ```
-/// use dunlin_extract::{Extractor, Flicker, Input, Limits, summary::summary};
+/// use dunlin_extract::{Extractor, Flicker, Input, Limits, Work, summary::summary};
 /// use dunlin_extract::recipe::{NoiseRules, Recipe};
 ///
 /// let extractor = Extractor::new(&Recipe::Auto, &NoiseRules::default(), Limits::default())?;
@@ -38,41 +44,42 @@ const WORDS_AFTER: usize = 3;
 /// };
 /// let (old, new) = (read("€ 19.99"), read("€ 17.49"));
 /// let (_, verdict) = Flicker::default().observe(&old, &new);
-/// assert_eq!(summary(&verdict.reported[0]), "Teapot: Price: € 19.99 → € 17.49 incl. VAT");
+/// let said = summary(&verdict.reported[0], &Work::default());
+/// assert_eq!(said, "Teapot: Price: € 19.99 → € 17.49 incl. VAT");
 /// # Ok::<(), dunlin_extract::Error>(())
 /// ```
-pub fn summary(changed: &Changed<'_>) -> String {
-    shortened(&line_of(changed), LONGEST_SUMMARY)
+pub fn summary(changed: &Changed<'_>, work: &Work) -> String {
+    shortened(&line_of(changed, work), LONGEST_SUMMARY)
 }
 
-/// Several changes of one item in one line, in the order in which they are given; the rest is counted where they are too many.
-pub fn summary_of_all(all: &[&Changed<'_>]) -> String {
+/// Several changes of one item in one line, in the order in which they are given. The first are worded, as many as there is room
+/// for; the rest is counted.
+pub fn summary_of_all(all: &[&Changed<'_>], work: &Work) -> String {
+    let (worded, rest) = all.split_at(all.len().min(MOST_WORDED));
     let mut lines: Vec<(&str, String)> = Vec::new();
-    for changed in all {
+    for changed in worded {
         // A heading often says what the title says.
-        let is_said = all.iter().any(|other| {
+        let is_said = worded.iter().any(|other| {
             !std::ptr::eq(*other, *changed)
                 && other.new.len() < changed.new.len()
-                && changed.new.contains(&*other.new)
                 && !other.new.is_empty()
                 && changed.heading.is_empty()
+                && work.take(1 + changed.new.len() as u64 / BYTES_PER_STEP)
+                && changed.new.contains(&*other.new)
         });
-        let line = (changed.heading, what_of(changed));
-        if (!is_said || lines.is_empty() && all.len() == 1) && !lines.contains(&line) {
+        let line = (changed.heading, what_of(changed, work));
+        if !is_said && !lines.contains(&line) {
             lines.push(line);
         }
     }
     let mut said = String::new();
-    let mut last_heading = "";
+    let (mut last_heading, mut n_told) = ("", lines.len());
     for (index, (heading, what)) in lines.iter().enumerate() {
-        let n_left = lines.len() - index;
         // What is below the same heading is not told where twice.
         let line = if *heading == last_heading { what.clone() } else { below(heading, what) };
         last_heading = heading;
         if index > 0 && said.chars().count() + line.chars().count() + SEPARATOR.len() > LONGEST_SUMMARY {
-            let rest = format!("{n_left} more");
-            said.push_str(SEPARATOR);
-            said.push_str(&rest);
+            n_told = index;
             break;
         }
         if index > 0 {
@@ -80,8 +87,13 @@ pub fn summary_of_all(all: &[&Changed<'_>]) -> String {
         }
         said.push_str(&line);
     }
+    let n_left = lines.len() - n_told + rest.len();
+    if n_left > 0 && !said.is_empty() {
+        let rest = format!("{SEPARATOR}{n_left} more");
+        said.push_str(&rest);
+    }
     if said.is_empty() {
-        said = all.first().map(|changed| line_of(changed)).unwrap_or_default();
+        said = all.first().map(|changed| line_of(changed, work)).unwrap_or_default();
     }
     shortened(&said, LONGEST_SUMMARY)
 }
@@ -89,12 +101,12 @@ pub fn summary_of_all(all: &[&Changed<'_>]) -> String {
 /// What stands between several changes.
 const SEPARATOR: &str = " · ";
 
-fn line_of(changed: &Changed<'_>) -> String {
-    below(changed.heading, &what_of(changed))
+fn line_of(changed: &Changed<'_>, work: &Work) -> String {
+    below(changed.heading, &what_of(changed, work))
 }
 
 /// What happened, without the heading that it is below.
-fn what_of(changed: &Changed<'_>) -> String {
+fn what_of(changed: &Changed<'_>, work: &Work) -> String {
     let labelled = |what: String| match changed.label {
         "" => what,
         label => format!("{} {what}", shortened(label, LONGEST_NAME)),
@@ -103,7 +115,7 @@ fn what_of(changed: &Changed<'_>) -> String {
         (Change::Added(item) | Change::Removed(item), _) => name_of(item),
         (_, "added") => labelled(format!("+ {}", changed.new)),
         (_, "removed") => labelled(format!("− {}", changed.old)),
-        _ => labelled(edit(&changed.old, &changed.new)),
+        _ => labelled(edit(&changed.old, &changed.new, work)),
     }
 }
 
@@ -120,9 +132,13 @@ fn below(heading: &str, what: &str) -> String {
 }
 
 /// What is different between two lines, with the words around it.
-fn edit(old: &str, new: &str) -> String {
+fn edit(old: &str, new: &str, work: &Work) -> String {
+    let whole = || format!("{} → {}", shortened(old, LONGEST_SIDE), shortened(new, LONGEST_SIDE));
+    if !work.take((old.len() + new.len()) as u64) {
+        return whole();
+    }
     let (before, now) = (tokens(old), tokens(new));
-    let differences = differences(&before, &now);
+    let differences = differences(&before, &now, work);
     let n_different: usize = differences.iter().map(|(old, new)| old.len() + new.len()).sum();
     let is_mostly_different = n_different * 10 > (before.len() + now.len()) * 7;
     let is_figure = |(was, is): &(Range<usize>, Range<usize>)| {
@@ -134,7 +150,7 @@ fn edit(old: &str, new: &str) -> String {
         return format!("{label} {} → {}", old[label.len()..].trim_start(), new[label.len()..].trim_start());
     }
     if differences.is_empty() || is_mostly_different || is_short || differences.len() > MOST_DIFFERENCES {
-        return format!("{} → {}", shortened(old, LONGEST_SIDE), shortened(new, LONGEST_SIDE));
+        return whole();
     }
     let mut said = String::new();
     let mut said_to = 0;
@@ -202,9 +218,9 @@ fn slice<'t>(line: &'t str, tokens: &[Token<'_>], range: Range<usize>) -> &'t st
 
 /// Which tokens are different, as ranges of both lines; figures with their units, and differences with next to nothing between
 /// them as one. What only a clock or a counter changed is left out if there is anything else.
-fn differences(old: &[Token<'_>], new: &[Token<'_>]) -> Vec<(Range<usize>, Range<usize>)> {
+fn differences(old: &[Token<'_>], new: &[Token<'_>], work: &Work) -> Vec<(Range<usize>, Range<usize>)> {
     let texts = |tokens: &[Token<'_>]| tokens.iter().map(|token| token.text.to_owned()).collect::<Vec<_>>();
-    let Some(equal) = same(&texts(old), &texts(new), &Work::default()) else { return Vec::new() };
+    let Some(equal) = same(&texts(old), &texts(new), work) else { return Vec::new() };
     let mut found: Vec<(Range<usize>, Range<usize>)> = Vec::new();
     let (mut at_old, mut at_new) = (0, 0);
     for (next_old, next_new) in equal.into_iter().chain([(old.len(), new.len())]) {
@@ -225,8 +241,8 @@ fn differences(old: &[Token<'_>], new: &[Token<'_>]) -> Vec<(Range<usize>, Range
         }
         (at_old, at_new) = (next_old + 1, next_new + 1);
     }
-    let matters =
-        |(_, is): &(Range<usize>, Range<usize>)| is.len() != 1 || recognised_alone(new, is.start).is_none();
+    let recognised = recognised_alone(new);
+    let matters = |(_, is): &(Range<usize>, Range<usize>)| is.len() != 1 || recognised(is.start).is_none();
     if found.iter().any(matters) {
         found.retain(matters);
     }
@@ -238,8 +254,9 @@ fn differences(old: &[Token<'_>], new: &[Token<'_>]) -> Vec<(Range<usize>, Range
 fn with_units(tokens: &[Token<'_>], range: Range<usize>) -> Range<usize> {
     let is_sign = |token: &Token<'_>| token.text.starts_with(is_ideograph);
     if tokens[range.clone()].iter().any(is_sign) {
-        let before = tokens[..range.start].iter().rev().take_while(|token| is_sign(token)).count();
-        let after = tokens[range.end..].iter().take_while(|token| is_sign(token)).count();
+        let before =
+            tokens[..range.start].iter().rev().take(MOST_SIGNS).take_while(|token| is_sign(token)).count();
+        let after = tokens[range.end..].iter().take(MOST_SIGNS).take_while(|token| is_sign(token)).count();
         return range.start - before..range.end + after;
     }
     let is_one = |kind: Kind| range.len() == 1 && tokens[range.start].kind == kind;
@@ -279,7 +296,15 @@ const fn is_ideograph(c: char) -> bool {
 
 /// The text in at most this many characters, cut between words if that leaves half of it.
 fn shortened(text: &str, n_characters: usize) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut line = String::new();
+    // No more than will be kept: a line may be very long.
+    for word in text.split_whitespace() {
+        let space = if line.is_empty() { "" } else { " " };
+        line.extend(space.chars().chain(word.chars()).take(n_characters + 2));
+        if line.chars().nth(n_characters).is_some() {
+            break;
+        }
+    }
     let Some((end, _)) = line.char_indices().nth(n_characters) else { return line };
     let last = line.char_indices().nth(n_characters.saturating_sub(1)).map_or(end, |(at, _)| at);
     let kept = &line[..last];
@@ -316,13 +341,13 @@ mod tests {
             ("うな重 ¥4,800", "うな重 ¥4,900", "うな重 ¥4,800 → ¥4,900"),
             ("Rain in the north", "Heavy rain in the north", "Rain in the north → Heavy rain in the north"),
         ] {
-            assert_eq!(edit(old, new), said);
+            assert_eq!(edit(old, new, &Work::default()), said);
         }
         let long = |word: &str| {
             format!("It is a {word} notebook for long working days with a case that is milled from one block")
         };
         assert_eq!(
-            edit(&long("quiet"), &long("silent")),
+            edit(&long("quiet"), &long("silent"), &Work::default()),
             "It is a quiet notebook → silent notebook for long working…"
         );
     }

@@ -284,7 +284,7 @@ impl Reading<'_> {
         NewChange {
             kind: changed.kind_of_item().to_owned(),
             item: Some(changed.item().id.to_string()),
-            summary: summary_of_all(parts),
+            summary: summary_of_all(parts, &self.work),
             detail: ChangeDetail::of(parts, &self.work).to_bytes(),
             happened_after: self.prepared.note.last_probe,
             happened_before: dated.filter(|time| self.is_between(*time)).unwrap_or(self.at),

@@ -4,6 +4,7 @@
 use std::cmp::Ordering;
 
 use super::places::Nature;
+use super::surroundings::Surroundings;
 use super::verdict::{Changed, Reason};
 use crate::detect::Change;
 use crate::document::Item;
@@ -138,8 +139,9 @@ fn edits<'i>(
     if parts.recognised.is_empty() && parts.n_moved == 0 && parts.open.is_empty() {
         differences.push(ignored(Reason::Recognised(Recognised::Formatting), &old.title, &new.title));
     }
+    let (old, new) = (Surroundings::of(&old_lines), Surroundings::of(&new_lines));
     for part in parts.open {
-        differences.push(difference(change, base, &part, &old_lines, &new_lines));
+        differences.push(difference(change, base, &part, &old, &new));
     }
 }
 
@@ -147,13 +149,13 @@ fn difference<'i>(
     change: Change<'i>,
     base: u32,
     part: &Part,
-    old_lines: &[Line<'i>],
-    new_lines: &[Line<'i>],
+    around_old: &Surroundings<'_, 'i>,
+    around_new: &Surroundings<'_, 'i>,
 ) -> Difference<'i> {
-    let (old, new) = (&old_lines[part.old.clone()], &new_lines[part.new.clone()]);
+    let (old, new) = (&around_old.lines[part.old.clone()], &around_new.lines[part.new.clone()]);
     let text = |lines: &[Line<'_>]| lines.iter().map(|line| line.text).collect::<Vec<_>>().join("\n");
     let prints = |lines: &[Line<'_>]| lines.iter().map(|line| mixed(base, line.text)).collect::<Vec<_>>();
-    let (side, range) = if part.new.is_empty() { (old_lines, &part.old) } else { (new_lines, &part.new) };
+    let (side, range) = if part.new.is_empty() { (around_old, &part.old) } else { (around_new, &part.new) };
     let lines = || new.iter().chain(old);
     let pleasantry = || {
         let kinds: Vec<_> = lines().map(|line| recognised_line(line.text)).collect();
@@ -174,7 +176,7 @@ fn difference<'i>(
         Region::Frame => 6,
         Region::Extra => 8,
     };
-    let is_title = side[range.start].context.is_heading;
+    let is_title = side.lines[range.start].context.is_heading;
     let rank = by_region
         + if is_precious || is_title {
             0
@@ -187,8 +189,8 @@ fn difference<'i>(
         changed: Changed {
             change,
             kind: name_of(part.kind),
-            heading: heading_above(side, range.start),
-            label: label_before(side, range.start),
+            heading: side.heading_above(range.start),
+            label: side.label_before(range.start),
             old: text(old),
             new: text(new),
             rank,
@@ -206,40 +208,6 @@ fn difference<'i>(
         direction: if is_value { direction(old[0].text, new[0].text) } else { Ordering::Equal },
         reason: (part.region == Region::Extra).then_some(Reason::Extra).or_else(pleasantry),
         is_in_container: part.container != 0,
-        is_last_in_container: is_last(side, range.end),
+        is_last_in_container: side.is_last(range.end),
     }
-}
-
-/// Whether no line below belongs to the same container as the one before `end`.
-fn is_last(lines: &[Line<'_>], end: usize) -> bool {
-    let container = end.checked_sub(1).map(|last| lines[last].context.container);
-    !lines[end..].iter().any(|line| Some(line.context.container) == container)
-}
-
-/// Lines of one entry that may stand between its label and a value.
-const MAX_VALUES: usize = 3;
-/// Bytes of a label.
-const MAX_LABEL: usize = 40;
-
-/// The first line of the entry that a line is a value in, if it says what the value is of: words, and no figures.
-fn label_before<'i>(lines: &[Line<'i>], index: usize) -> &'i str {
-    let line = lines[index];
-    if line.context.starts_entry || line.context.is_heading || line.text.len() > MAX_LABEL {
-        return "";
-    }
-    let of_entry = lines[..index].iter().rev().take(MAX_VALUES);
-    let mut of_entry = of_entry.take_while(|above| above.context.container == line.context.container);
-    let label = of_entry.find(|above| above.context.starts_entry).map_or("", |first| first.text);
-    let is_label = label.len() <= MAX_LABEL && !label.contains(char::is_numeric);
-    if is_label { label } else { "" }
-}
-
-/// The nearest heading above a line, as long as it is about the same region.
-fn heading_above<'i>(lines: &[Line<'i>], index: usize) -> &'i str {
-    let region = lines[index].context.region;
-    if lines[index].context.is_heading {
-        return "";
-    }
-    let above = lines[..index].iter().rev().filter(|line| line.context.region == region);
-    above.clone().find(|line| line.context.is_heading).map_or("", |line| line.text)
 }

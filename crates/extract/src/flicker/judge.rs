@@ -55,7 +55,7 @@ pub(super) fn judge<'i>(
             if scrolled.contains(&index) {
                 return Some(Reason::ScrolledOut);
             }
-            reason_for(places, seen, &difference, has_returned[index], is_variant)
+            reason_for(places, seen, &difference, has_returned[index], Page { n_restless, is_variant })
         });
         let is_added = difference.nature.kind == PartKind::Added;
         let is_edit = matches!(difference.nature.kind, PartKind::Edited { .. });
@@ -99,12 +99,21 @@ const fn at(place: u32, line: u32) -> u32 {
 /// Contents within which something that came may leave again without being missed.
 const MOMENT: u8 = 1;
 
+/// What all differences of a content say together: found once, since there may be very many.
+#[derive(Debug, Clone, Copy)]
+struct Page {
+    /// How many places are different nearly every time.
+    n_restless: usize,
+    /// Whether another variant of the page is shown.
+    is_variant: bool,
+}
+
 fn reason_for(
     places: &Places,
     seen: &Seen,
     difference: &Difference<'_>,
     has_returned: Returned,
-    is_variant: bool,
+    page: Page,
 ) -> Option<Reason> {
     let nature = difference.nature;
     let place = places.record(difference.place);
@@ -123,23 +132,23 @@ fn reason_for(
             }
         }
         PartKind::Edited { only_values } => {
-            let is_one_of_few = has_returned.here && (is_variant && !only_values || place.n_returns > 2);
+            let is_one_of_few = has_returned.here && (page.is_variant && !only_values || place.n_returns > 2);
             if !(is_one_of_few || is_beside && has_returned.anywhere) {
-                return later(places, difference);
+                return later(places, difference, page);
             }
             return Some(Reason::Returned);
         }
         PartKind::Added => {}
     }
-    later(places, difference)
+    later(places, difference, page)
 }
 
 /// Whether the place is restless, or the list that it is in.
-fn later(places: &Places, difference: &Difference<'_>) -> Option<Reason> {
+fn later(places: &Places, difference: &Difference<'_>, page: Page) -> Option<Reason> {
     let nature = difference.nature;
     let place = places.record(difference.place);
     let container = places.record(difference.container);
-    if place.is_volatile(nature, places.n_restless()) {
+    if place.is_volatile(nature, page.n_restless) {
         return Some(Reason::Volatile);
     }
     let is_entry = !matches!(nature.kind, PartKind::Edited { only_values: true });

@@ -1,5 +1,6 @@
 //! What is to be reported of a content, and what is not and why. Says nothing about how that is decided.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::detect::Change;
@@ -123,8 +124,11 @@ impl<'i> Verdict<'i> {
     /// What is to be reported, item by item, each with at least one part.
     pub fn by_item(&self) -> Vec<Vec<&Changed<'i>>> {
         let mut items: Vec<Vec<&Changed<'i>>> = Vec::new();
+        // Looked up only; the order is that of what is reported.
+        let mut places: BTreeMap<*const Item, usize> = BTreeMap::new();
         for changed in &self.reported {
-            match items.iter_mut().find(|parts| std::ptr::eq(parts[0].item(), changed.item())) {
+            let place = *places.entry(std::ptr::from_ref(changed.item())).or_insert(items.len());
+            match items.get_mut(place) {
                 Some(parts) => parts.push(changed),
                 None => items.push(vec![changed]),
             }

@@ -34,6 +34,9 @@ const FEW_WORDS: usize = 5;
 /// Pairs of lines are compared up to this number; a hunk with more is another text.
 const MAX_PAIRS: usize = 20_000;
 
+/// Words that are compared in one step.
+const WORDS_PER_STEP: usize = 4;
+
 /// Lines that became others, in the order of both.
 pub(super) fn paired(old: &[Features], new: &[Features], work: &Work) -> Vec<(usize, usize)> {
     let templates = |lines: &[Features]| lines.iter().map(|line| line.template).collect::<Vec<_>>();
@@ -56,7 +59,12 @@ pub(super) fn paired(old: &[Features], new: &[Features], work: &Work) -> Vec<(us
 fn between(old: &[Features], new: &[Features], work: &Work) -> Vec<(usize, usize)> {
     let n_pairs = old.len() * new.len();
     let mut pairs = Vec::new();
-    if n_pairs == 0 || n_pairs > MAX_PAIRS || !work.take(n_pairs as u64) {
+    if n_pairs == 0 || n_pairs > MAX_PAIRS {
+        return pairs;
+    }
+    let n_words = |lines: &[Features]| lines.iter().map(|line| line.words.len()).sum::<usize>();
+    let n_compared = n_words(old) * new.len() + n_words(new) * old.len();
+    if !work.take((n_pairs + n_compared / WORDS_PER_STEP) as u64) {
         return pairs;
     }
     // One short line for another, wherever it stands: a class may say what the text says, `ok` and then `down`.

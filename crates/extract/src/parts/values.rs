@@ -1,5 +1,6 @@
 //! What a line says apart from its figures, and which different figures are the work of a clock, a counter or a server.
 
+use std::cell::LazyCell;
 use std::cmp::Ordering;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -161,9 +162,10 @@ pub(crate) fn is_money_sign(text: &str) -> bool {
     SIGNS.contains(&text)
 }
 
-/// The kind of noise that a figure is, judging by its line alone.
-pub(crate) fn recognised_alone(tokens: &[Token<'_>], index: usize) -> Option<Recognised> {
-    About::of(tokens).noise(tokens, index)
+/// Says of each figure of a line the kind of noise that it is, judging by its line alone.
+pub(crate) fn recognised_alone(tokens: &[Token<'_>]) -> impl Fn(usize) -> Option<Recognised> {
+    let about = About::of(tokens);
+    move |index| about.noise(tokens, index)
 }
 
 /// Whether a line says what is measured at the moment.
@@ -241,6 +243,11 @@ pub(super) fn recognised(old: &str, new: &str, moment: Moment) -> Option<Recogni
         return None;
     }
     let about = About::of(&new);
+    // Of all its dates, and asked for each of its times: there may be thousands of both.
+    let names_the_day = LazyCell::new(|| {
+        let is_the_day = |now| new.iter().any(|token| token.kind == Kind::Date && is_day_of(token.text, now));
+        moment.now.is_some_and(|now| is_the_day(seconds(now)))
+    });
     let mut found = Some(Recognised::Formatting);
     for (index, (before, now)) in old.iter().zip(&new).enumerate() {
         if plain(before.text) == plain(now.text) {
@@ -249,7 +256,9 @@ pub(super) fn recognised(old: &str, new: &str, moment: Moment) -> Option<Recogni
         if before.kind != now.kind {
             return None;
         }
-        let noise = about.noise(&new, index).or_else(|| explained_by_clock(before, now, &new, moment))?;
+        let noise = about
+            .noise(&new, index)
+            .or_else(|| explained_by_clock(before, now, || *names_the_day, moment))?;
         found = found.max(Some(noise));
     }
     found
@@ -260,14 +269,13 @@ pub(super) fn recognised(old: &str, new: &str, moment: Moment) -> Option<Recogni
 fn explained_by_clock(
     old: &Token<'_>,
     new: &Token<'_>,
-    line: &[Token<'_>],
+    names_the_day: impl Fn() -> bool,
     moment: Moment,
 ) -> Option<Recognised> {
-    let seconds = |time: Time| time.micros().div_euclid(1_000_000);
     let (now, before) = (seconds(moment.now?), seconds(moment.before.or(moment.now)?));
     let is_explained = match new.kind {
         Kind::Date => is_day_of(new.text, now) && is_day_of(old.text, before),
-        Kind::Time => line.iter().any(|token| token.kind == Kind::Date && is_day_of(token.text, now)),
+        Kind::Time => names_the_day(),
         Kind::Number if new.text.len() == 10 => {
             let is_about =
                 |text: &str, time: i64| text.parse().is_ok_and(|at: i64| (time - at).abs() < 2 * DAY);
@@ -276,6 +284,10 @@ fn explained_by_clock(
         _ => false,
     };
     is_explained.then_some(Recognised::Clock)
+}
+
+fn seconds(time: Time) -> i64 {
+    time.micros().div_euclid(1_000_000)
 }
 
 const DAY: i64 = 86_400;

@@ -5,6 +5,8 @@ use dunlin_extract::{Diagnostic, Document, Extractor, Input, Limits, Work, detec
 
 use crate::reading::read;
 
+mod comparing;
+
 fn selector(css: &str) -> Recipe {
     Recipe::HtmlSelector { css: css.to_owned() }
 }
