@@ -47,6 +47,8 @@ const HOSTILE: &[Hostile] = &[
     Hostile { name: "deep", args: &["--selector", "li li li"], body: deep },
     Hostile { name: "table", args: &["--kind", "page"], body: table },
     Hostile { name: "diff", args: &["--kind", "text", "--flicker", "tell"], body: other_words },
+    Hostile { name: "parts", args: &["--kind", "page", "--flicker", "tell"], body: other_entries },
+    Hostile { name: "names", args: &["--selector", "div"], body: long_names },
 ];
 
 const PATH: &str =
@@ -90,6 +92,20 @@ fn other_words(n: usize) -> String {
         writeln!(text, "w{}", word * 7 + n * 1_000_003).unwrap();
     }
     text
+}
+
+/// Twenty thousand entries of a list, each of which is another one.
+fn other_entries(n: usize) -> String {
+    let mut page = "<html><ul>".to_owned();
+    for entry in 0..20_000 {
+        write!(page, "<li>e{}</li>", entry * 7 + n * 1_000_003).unwrap();
+    }
+    page
+}
+
+/// A class that is read for each of the elements around it.
+fn long_names(n: usize) -> String {
+    format!("<html>{}<p class='{}'>{n}", "<div>".repeat(400), "a ".repeat(200_000))
 }
 
 fn healthy(n: usize) -> String {
@@ -159,7 +175,7 @@ fn memory(pid: u32, name: &str) -> u64 {
 }
 
 #[test]
-fn a_page_that_is_well_is_watched_beside_ten_that_are_made_to_be_slow() {
+fn a_page_that_is_well_is_watched_beside_twelve_that_are_made_to_be_slow() {
     let desk = Desk::new();
     let well = watch_all(&desk);
     let mut service = Service::start(&desk.path("data"));
