@@ -178,7 +178,7 @@ pub(crate) const PROBE_NOTES: [&str; 2] = [PROBE_NOTE, FLICKER_NOTE];
 /// those are about another address or recipe.
 pub(crate) fn read_probe_notes(basis: &ProbeBasis) -> (ProbeNote, Flicker, FetchState) {
     let spec = spec_hash(&basis.url, &basis.kind, &basis.recipe);
-    let stored = FetchState::read(&basis.resource_state);
+    let stored = FetchState::read(&basis.fetch_state);
     match probe_note_in(&basis.notes).filter(|(note, _)| note.spec == spec) {
         Some((note, earlier)) => {
             let flicker = decode(&basis.notes, FLICKER_NOTE, FLICKER_FORM).unwrap_or_default();

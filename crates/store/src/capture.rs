@@ -38,7 +38,7 @@ pub struct Capture {
     pub notes: Vec<Note>,
     /// What the fetch leaves for the next one of the same resource (validators), in an encoding that is the caller's
     /// business; `None` leaves what is stored.
-    pub resource_state: Option<Vec<u8>>,
+    pub fetch_state: Option<Vec<u8>>,
     /// The intervals of open CEIs that it captures.
     pub intervals: Vec<CapturedInterval>,
     /// What to remember about hosts, by scope.
@@ -63,7 +63,7 @@ impl Capture {
             changes: Vec::new(),
             messages: Vec::new(),
             notes: Vec::new(),
-            resource_state: None,
+            fetch_state: None,
             intervals: Vec::new(),
             politeness: Vec::new(),
             found: None,

@@ -95,7 +95,7 @@ pub struct ProbeBasis {
     /// The requested notes that exist.
     pub notes: Vec<Note>,
     /// What the last fetch of its resource left; empty for nothing.
-    pub resource_state: Vec<u8>,
+    pub fetch_state: Vec<u8>,
 }
 
 /// The health of a source, and the reason.

@@ -51,7 +51,7 @@ fn first_probe(web: &Web, number: usize, id: SourceId, source: &NewSource, at: T
     let mut capture = Capture::bare(id, ProbeId(0), at, Outcome::Changed);
     capture.version = Some(NewVersion { content, media_type: "text/html".to_owned() });
     capture.notes = [probe_note(&note), learned_note(&learned)].into_iter().flatten().collect();
-    capture.resource_state = fetch_state.to_bytes();
+    capture.fetch_state = fetch_state.to_bytes();
     capture.state =
         Some(SourceState { health: Health::Well, reason: String::new(), since: at, announced: None });
     capture

@@ -53,7 +53,7 @@ impl Control {
         }
         if let Some(first) = captures.first_mut() {
             first.politeness = politeness;
-            first.resource_state = fetch_state.and_then(|state| state.to_bytes());
+            first.fetch_state = fetch_state.and_then(|state| state.to_bytes());
         }
         self.queue_captures(now, probe, captures, commands);
     }

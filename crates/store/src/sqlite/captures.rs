@@ -116,7 +116,7 @@ impl Prepared {
             sources::set_state(connection, capture.source, state)?;
         }
         let ends = cursors.first().copied().zip(cursors.last().copied());
-        if let Some(state) = &capture.resource_state {
+        if let Some(state) = &capture.fetch_state {
             resources::set_state(connection, capture.source, state)?;
         }
         let observation = add_observation(connection, capture, version, ends)?;

@@ -51,7 +51,7 @@ pub(super) fn basis(
     let words = select
         .query_row([id.0], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
         .optional()?;
-    let Some((url, kind, recipe, resource_state)) = words else { return Ok(None) };
+    let Some((url, kind, recipe, fetch_state)) = words else { return Ok(None) };
     let mut note = connection.prepare_cached("SELECT value FROM note WHERE source = ?1 AND name = ?2")?;
     let mut found = Vec::with_capacity(notes.len());
     for name in notes {
@@ -59,7 +59,7 @@ pub(super) fn basis(
             found.push(Note { name: (*name).to_owned(), value });
         }
     }
-    Ok(Some(ProbeBasis { url, kind, recipe, notes: found, resource_state }))
+    Ok(Some(ProbeBasis { url, kind, recipe, notes: found, fetch_state }))
 }
 
 pub(super) fn list(connection: &Connection, query: &SourceQuery) -> Result<Vec<Source>, Error> {

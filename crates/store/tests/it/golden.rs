@@ -111,7 +111,7 @@ fn the_ledger_of_the_newest_one_is_open_where_it_was() {
     let directory = lay_out(GOLDEN.last().unwrap());
     let store = SqliteStore::open(directory.path()).unwrap();
     let basis = store.probe_bases(&[SourceId(1)], &[]).unwrap().remove(0).unwrap();
-    assert_eq!(basis.resource_state, b"validators");
+    assert_eq!(basis.fetch_state, b"validators");
     let ceis = store.ceis(&CeiQuery { after: None, state: None, limit: 10 }).unwrap();
     let shown: Vec<_> = ceis
         .iter()
@@ -177,7 +177,7 @@ fn what_the_newest_one_was_made_from() {
             });
         }
         if number == 2 {
-            capture.resource_state = Some(b"validators".to_vec());
+            capture.fetch_state = Some(b"validators".to_vec());
             capture.intervals = vec![CapturedInterval { cei: open, position: 0 }];
         }
         store.record_capture(capture).unwrap();

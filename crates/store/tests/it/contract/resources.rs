@@ -10,7 +10,7 @@ fn resource(store: &dyn Store, source: SourceId) -> ResourceId {
 }
 
 fn state(store: &dyn Store, source: SourceId) -> Vec<u8> {
-    store.probe_bases(&[source], &[]).unwrap().remove(0).unwrap().resource_state
+    store.probe_bases(&[source], &[]).unwrap().remove(0).unwrap().fetch_state
 }
 
 pub(crate) fn sources_with_the_same_request_share_a_resource(fresh: Fresh<'_>) {
@@ -35,7 +35,7 @@ pub(crate) fn what_a_fetch_leaves_is_there_for_all_who_share_it(fresh: Fresh<'_>
     let other = store.add_source(fixtures::source("b")).unwrap();
     assert_eq!(state(&*store, one), b"");
     let mut capture = fixtures::probe(one, 1);
-    capture.resource_state = Some(b"etag".to_vec());
+    capture.fetch_state = Some(b"etag".to_vec());
     store.record_capture(capture).unwrap();
     assert_eq!([one, two, other].map(|source| state(&*store, source)), [&b"etag"[..], b"etag", b""]);
     store.record_capture(fixtures::news(two, 2, b"news")).unwrap();
@@ -46,7 +46,7 @@ pub(crate) fn a_source_that_moves_leaves_its_resource_to_the_others(fresh: Fresh
     let store = fresh();
     let [one, two] = ["a", "a"].map(|name| store.add_source(fixtures::source(name)).unwrap());
     let mut capture = fixtures::probe(one, 1);
-    capture.resource_state = Some(b"etag".to_vec());
+    capture.fetch_state = Some(b"etag".to_vec());
     store.record_capture(capture).unwrap();
     let to_b = || SourceEdit { url: Some("https://b.example/".to_owned()), ..SourceEdit::default() };
     let moved = store.edit_source(one, to_b()).unwrap();
