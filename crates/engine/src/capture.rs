@@ -22,7 +22,7 @@ use std::time::Duration;
 use dunlin_core::{Fault, Time};
 use dunlin_extract::flicker::Suppressed;
 use dunlin_extract::{Extractor, Flicker};
-use dunlin_net::{Fetched, Request, http_date, politeness};
+use dunlin_net::{Fetched, RedactedUrl, Request, http_date, politeness};
 use dunlin_sched::model::Evidence;
 use dunlin_store::{Capture, ContentHash, Health, Outcome, ProbeId, SourceId};
 use serde::{Deserialize, Serialize};
@@ -233,9 +233,8 @@ pub struct SourceResult {
     pub is_noted: bool,
     /// Differences that are not reported, and why.
     pub suppressed: Vec<Suppressed>,
-    /// The health of the source, and the reason; without one, an earlier reason about reading still holds. `None` leaves its
-    /// state.
-    pub health: Option<(Health, Option<String>)>,
+    /// The health of the source, and the reason, which may be empty. `None` leaves its state.
+    pub health: Option<(Health, String)>,
 }
 
 /// What a probe showed.
@@ -319,18 +318,28 @@ pub fn reading_timed_out(prepared: &PreparedSource, within: Duration, at: Time) 
     failure::of_reading(prepared, within, at)
 }
 
+/// The health that follows from how the content was read goes on with the content.
 fn unchanged(prepared: &PreparedSource, fetched: &Fetched, at: Time) -> SourceResult {
     let mut note = ProbeNote { confirming: None, ..note_after(&prepared.note, prepared.note.last_probe) };
     let is_noted = note == prepared.note;
     note.last_probe = Some(at);
+    let health = health_of_reading(note.is_missing, fetched, &note.remark);
     SourceResult {
         capture: Capture::bare(prepared.source, prepared.probe, at, Outcome::Unchanged),
         outcome: ProbeOutcome::Observed { evidence: Evidence::Unchanged, follow_up: FollowUp::None },
         note,
         is_noted,
         suppressed: Vec::new(),
-        health: Some((Health::Well, moved(fetched))),
+        health: Some(health),
     }
+}
+
+/// The health of a source whose content could be fetched, and the reason: the page has moved, or could not be read as it
+/// should.
+fn health_of_reading(is_missing: bool, fetched: &Fetched, remark: &str) -> (Health, String) {
+    // Fetched, and yet not what its owner meant.
+    let health = if is_missing { Health::Attention } else { Health::Well };
+    (health, moved(fetched).unwrap_or_else(|| remark.to_owned()))
 }
 
 fn redirect_chain(fetched: &Fetched) -> Vec<Url> {
@@ -351,14 +360,7 @@ pub(crate) fn moved(fetched: &Fetched) -> Option<String> {
     let hops = &fetched.hops;
     let has_moved = !hops.is_empty() && hops.iter().all(|hop| is_for_good(hop.status.as_u16()));
     has_moved
-        .then(|| format!("{MOVED} {} (edit its address)", dunlin_net::RedactedUrl::of(&fetched.final_url)))
-}
-
-const MOVED: &str = "moved permanently to";
-
-/// Whether a reason is about a redirect, not about how the page could be read.
-pub(crate) fn is_about_redirect(reason: &str) -> bool {
-    reason.starts_with(MOVED)
+        .then(|| format!("moved permanently to {} (edit its address)", RedactedUrl::of(&fetched.final_url)))
 }
 
 /// When the server says the page was last changed.

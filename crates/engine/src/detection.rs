@@ -105,13 +105,8 @@ impl Detection {
             let present = items.iter().filter_map(|item| serde_json::from_slice::<Item>(&item.body).ok());
             self.replace_items(present.collect());
         }
-        let (health, reason) = result.health.unwrap_or((Health::Well, None));
-        Ok(Detected {
-            changes: result.capture.changes,
-            suppressed: result.suppressed,
-            health,
-            reason: reason.unwrap_or_default(),
-        })
+        let (health, reason) = result.health.unwrap_or((Health::Well, String::new()));
+        Ok(Detected { changes: result.capture.changes, suppressed: result.suppressed, health, reason })
     }
 
     /// Makes these the items that are there; those no longer among them are remembered, the latest first.

@@ -2,6 +2,8 @@
 //!
 //! Invariant: a note that cannot be read, because another release wrote it, counts as missing. Only a head start is lost.
 
+mod earlier;
+
 use dunlin_core::Time;
 use dunlin_extract::{Flicker, Item};
 use dunlin_net::{Fetched, Validators};
@@ -14,8 +16,8 @@ use crate::capture::{Previous, SuppressedParts};
 
 /// The first byte of a note: the form of what follows.
 const FORM: u8 = 1;
-/// The form of notes of a probe. In the first one, each source had the validators of its resource.
-const PROBE_FORM: u8 = 2;
+/// The form of notes of a probe; [`earlier`] reads those before it.
+const PROBE_FORM: u8 = 3;
 /// The form of notes of what is learned. The first one had no time.
 const LEARNED_FORM: u8 = 2;
 
@@ -50,6 +52,10 @@ pub struct ProbeNote {
     pub ended_early: bool,
     /// The last probe that failed.
     pub last_failure: Option<Time>,
+    /// Whether what the recipe asks for was missing from the body of `hash`.
+    pub is_missing: bool,
+    /// What its owner should know of how that body could be read; empty if there is nothing.
+    pub remark: String,
 }
 
 impl ProbeNote {
@@ -57,19 +63,6 @@ impl ProbeNote {
     pub const fn has_baseline(&self) -> bool {
         self.hash.is_some()
     }
-}
-
-/// A note of a probe as it was in the first form.
-#[derive(Deserialize)]
-struct FirstProbeNote {
-    spec: u64,
-    validators: Validators,
-    hash: Option<[u8; 32]>,
-    last_probe: Option<Time>,
-    confirming: Option<Time>,
-    n_reported: u8,
-    failures: u32,
-    not_before: Option<Time>,
 }
 
 /// What one fetch of a resource leaves for the next, whatever its sources make of the content.
@@ -190,22 +183,10 @@ pub(crate) fn read_probe_notes(basis: &ProbeBasis) -> (ProbeNote, Flicker, Fetch
 
 /// The note of the last probe; from an earlier release, also what its fetch left.
 fn probe_note_in(notes: &[Note]) -> Option<(ProbeNote, Option<FetchState>)> {
-    if let Some(note) = decode::<ProbeNote>(notes, PROBE_NOTE, PROBE_FORM) {
-        return Some((note, None));
+    match decode(notes, PROBE_NOTE, PROBE_FORM) {
+        Some(note) => Some((note, None)),
+        None => earlier::probe_note_in(notes),
     }
-    let FirstProbeNote { spec, validators, hash, last_probe, confirming, n_reported, failures, not_before } =
-        decode(notes, PROBE_NOTE, FORM)?;
-    let note = ProbeNote {
-        spec,
-        hash,
-        last_probe,
-        confirming,
-        n_reported,
-        failures,
-        not_before,
-        ..ProbeNote::default()
-    };
-    Some((note, Some(FetchState { validators, hash })))
 }
 
 /// The note that a probe leaves.
@@ -267,3 +248,6 @@ pub fn previous(store: &dyn Store, id: SourceId) -> Result<Previous, dunlin_stor
     let suppressed = basis.map(|basis| told_of(&basis.notes).0).unwrap_or_default();
     Ok(Previous { items, n_present, suppressed })
 }
+
+#[cfg(test)]
+mod tests;

@@ -32,23 +32,27 @@ pub enum Refusal {
 /// Reasons are shown in lists; a longer one says no more.
 const LONGEST_REASON: usize = 500;
 
+/// A reason that is no longer than that.
+pub(super) fn shortened(mut reason: String) -> String {
+    if let Some((cut, _)) = reason.char_indices().nth(LONGEST_REASON) {
+        reason.truncate(cut);
+    }
+    reason
+}
+
 impl Failure {
     /// Whether it goes away by itself follows from whose fault it is.
     pub fn new(fault: Fault, reason: impl Into<String>) -> Self {
         let refusal = if fault == Fault::User { Refusal::Lasting } else { Refusal::Passing };
-        let mut reason: String = reason.into();
-        if let Some((cut, _)) = reason.char_indices().nth(LONGEST_REASON) {
-            reason.truncate(cut);
-        }
-        Self { fault, refusal, reason }
+        Self { fault, refusal, reason: shortened(reason.into()) }
     }
 
     /// The health of a source after it. Our own failures say nothing about the source.
-    pub fn health(&self) -> Option<(Health, Option<String>)> {
+    pub fn health(&self) -> Option<(Health, String)> {
         match (self.fault, self.refusal) {
             (Fault::Ours, _) => None,
-            (_, Refusal::Lasting) => Some((Health::Refused, Some(self.reason.clone()))),
-            (_, Refusal::Passing) => Some((Health::Failing, Some(self.reason.clone()))),
+            (_, Refusal::Lasting) => Some((Health::Refused, self.reason.clone())),
+            (_, Refusal::Passing) => Some((Health::Failing, self.reason.clone())),
         }
     }
 }

@@ -19,9 +19,10 @@ use dunlin_net::Fetched;
 use dunlin_sched::model::{Completeness, Evidence};
 use dunlin_store::{Capture, FoundAs, Health, NewChange, NewVersion, Outcome};
 
+use super::failure::shortened;
 use super::{
     Answer, ChangeDetail, FollowUp, PreparedSource, ProbeOutcome, SourceResult, SuppressedParts,
-    last_modified, moved, note_after,
+    health_of_reading, last_modified, note_after,
 };
 use crate::memory::{ProbeNote, flicker_note, stored_item, suppressed_note};
 use crate::recipe::FlickerRule;
@@ -59,7 +60,8 @@ pub(super) fn read(
     let before = note_after(&prepared.note, Some(at));
     let charset = document.charset.map(str::to_owned).or(before.charset);
     let note = ProbeNote { hash: answer.hash, charset, ended_early, ..before };
-    let reading = Reading { prepared, note, fetched, document, at, work: extractor.work() };
+    let mut reading = Reading { prepared, note, fetched, document, at, work: extractor.work() };
+    (reading.note.is_missing, reading.note.remark) = (reading.is_empty(), reading.remark());
     if !reading.prepared.note.has_baseline() {
         return reading.first();
     }
@@ -108,10 +110,18 @@ impl Reading<'_> {
     fn is_empty(&self) -> bool {
         let says_so = |found: &Diagnostic| match found {
             Diagnostic::Empty | Diagnostic::NothingFound => true,
-            Diagnostic::UnexpectedFormat { .. } | Diagnostic::Broken { .. } => self.document.items.is_empty(),
+            Diagnostic::UnexpectedFormat { .. }
+            | Diagnostic::Broken { .. }
+            | Diagnostic::NotSelectable { .. } => self.document.items.is_empty(),
             _ => false,
         };
         self.document.diagnostics.iter().any(says_so)
+    }
+
+    /// What its owner should know of how it could be read, if anything.
+    fn remark(&self) -> String {
+        let noteworthy = self.document.diagnostics.iter().find(|found| is_noteworthy(found));
+        noteworthy.map(|found| shortened(found.to_string())).unwrap_or_default()
     }
 
     /// The first content: the baseline of later probes.
@@ -195,7 +205,7 @@ impl Reading<'_> {
         let follow_up = if flicker.n_held() < 2 { FollowUp::Soon } else { FollowUp::None };
         let at = self.at;
         let mut result = self.result(Outcome::Unchanged, Evidence::Unchanged, follow_up);
-        result.health = Some((Health::Attention, Some(problem.to_string())));
+        result.health = Some((Health::Attention, problem.to_string()));
         result.capture.notes.extend(flicker_note(&flicker.hold(at)));
         result
     }
@@ -330,18 +340,15 @@ impl Reading<'_> {
     }
 
     fn result(self, outcome: Outcome, evidence: Evidence, follow_up: FollowUp) -> SourceResult {
-        // Fetched, and yet not what its owner meant.
-        let health = if self.is_empty() { Health::Attention } else { Health::Well };
-        // What a reader should know, if anything: the page moved, or could not be read as it should.
-        let noteworthy = self.document.diagnostics.iter().find(|found| is_noteworthy(found));
-        let reason = moved(self.fetched).or_else(|| noteworthy.map(ToString::to_string)).unwrap_or_default();
+        // Of this content, also where the note keeps another one.
+        let health = health_of_reading(self.is_empty(), self.fetched, &self.remark());
         SourceResult {
             capture: Capture::bare(self.prepared.source, self.prepared.probe, self.at, outcome),
             outcome: ProbeOutcome::Observed { evidence, follow_up },
             note: self.note,
             is_noted: false,
             suppressed: Vec::new(),
-            health: Some((health, Some(reason))),
+            health: Some(health),
         }
     }
 }

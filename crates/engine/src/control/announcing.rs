@@ -25,7 +25,7 @@ impl Control {
         &mut self,
         now: Time,
         index: SourceIdx,
-        health: Option<(Health, Option<String>)>,
+        health: Option<(Health, String)>,
         capture: &mut Capture,
     ) {
         let Some(source) = self.sources.get(index) else { return };

@@ -14,9 +14,7 @@ use dunlin_store::{
 
 use super::in_flight::{ActiveProbe, ActiveSource, Ending};
 use super::{Command, Control, Write};
-use crate::capture::{
-    Failure, FollowUp, ProbeOutcome, ProbeResult, Refusal, SourceEnd, SourceResult, is_about_redirect,
-};
+use crate::capture::{Failure, FollowUp, ProbeOutcome, ProbeResult, Refusal, SourceEnd, SourceResult};
 use crate::memory::{Learned, learned_note, probe_note};
 
 /// The first pause after a refusal; it doubles up to the longest gap.
@@ -194,7 +192,7 @@ impl Control {
         let failure = Failure::new(Fault::Ours, reason);
         let outcome = Outcome::Failed { fault: failure.fault, reason: failure.reason.clone() };
         let mut capture = Capture::bare(id, probe, now, outcome);
-        self.complete_health(now, index, Some((Health::Failing, Some(failure.reason))), &mut capture);
+        self.complete_health(now, index, Some((Health::Failing, failure.reason)), &mut capture);
         (self.own_failure(now, index), Some(capture))
     }
 
@@ -360,14 +358,10 @@ impl Control {
         &mut self,
         now: Time,
         index: SourceIdx,
-        health: Option<(Health, Option<String>)>,
+        health: Option<(Health, String)>,
     ) -> Option<SourceState> {
         let (health, reason) = health?;
         let before = &self.sources.get(index)?.state;
-        let reason = match reason {
-            None if before.health == health && !is_about_redirect(&before.reason) => return None,
-            reason => reason.unwrap_or_default(),
-        };
         if before.health == health && before.reason == reason {
             return None;
         }

@@ -178,7 +178,7 @@ impl ControlDriver {
     ) -> Vec<String> {
         let source = SourceId(id);
         let (stored, health) = match &outcome {
-            ProbeOutcome::Observed { .. } => (Outcome::Unchanged, Some((Health::Well, None))),
+            ProbeOutcome::Observed { .. } => (Outcome::Unchanged, Some((Health::Well, String::new()))),
             ProbeOutcome::Failed(failure) => {
                 (Outcome::Failed { fault: failure.fault, reason: failure.reason.clone() }, failure.health())
             }

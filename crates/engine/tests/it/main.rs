@@ -1,6 +1,7 @@
 //! The engine as its users see it, over virtual time and over real sockets.
 #![cfg(test)]
 
+mod attention; // sources that are not what they should be, and stay so
 mod ceis; // needs that span sources, and fifty kills
 mod control; // control by itself, event by event
 mod detection; // true changes among noise, page by page

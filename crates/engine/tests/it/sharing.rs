@@ -29,7 +29,7 @@ fn on_demand() -> Settings {
 
 fn end(probe: ProbeId, id: i64, outcome: ProbeOutcome) -> SourceEnd {
     let health = match &outcome {
-        ProbeOutcome::Observed { .. } => Some((Health::Well, None)),
+        ProbeOutcome::Observed { .. } => Some((Health::Well, String::new())),
         ProbeOutcome::Failed(failure) => failure.health(),
     };
     let capture = Capture::bare(SourceId(id), probe, at(1), Outcome::Unchanged);

@@ -38,6 +38,8 @@ pub(crate) enum Fault {
     Moved,
     /// It answers, but with another page that says to wait.
     Notice,
+    /// It has other markup and no heading; with this `ETag`, if any.
+    Redesigned(Option<&'static str>),
     /// For now it is elsewhere.
     SeeOther(&'static str),
 }
@@ -138,6 +140,15 @@ impl Web {
                     let body = "<html><body><h1>Down for maintenance</h1><p>Back soon.</p></body></html>";
                     let headers = [("content-type", "text/html")];
                     return Ok(fetched(200, &headers, body.to_owned(), url, hops));
+                }
+                Fault::Redesigned(etag) => {
+                    if etag.is_some() && request.validators().etag.as_deref() == *etag {
+                        return Ok(fetched(304, &[], String::new(), url, hops));
+                    }
+                    let body = "<html><body><div>A page</div><p>Nothing that was here is.</p></body></html>";
+                    let headers = [("content-type", "text/html"), ("etag", etag.unwrap_or_default())];
+                    let headers = if etag.is_some() { &headers[..] } else { &headers[..1] };
+                    return Ok(fetched(200, headers, body.to_owned(), url, hops));
                 }
                 Fault::SeeOther(target) => {
                     hops.push(Hop { status: StatusCode::SEE_OTHER, from: url.clone() });
