@@ -192,6 +192,7 @@ fn a_full_disk_stops_probes_and_loses_nothing() {
     let n_before = run.world().probes().count();
     while run.world().probes().count() == n_before {
         let next = run.clock().plus(Duration::from_millis(20));
+        assert!(next < at(2 * DAY), "another probe within a day");
         run.run_until(next);
     }
     ailing.is_full.store(true, Ordering::Relaxed);
@@ -263,6 +264,7 @@ fn a_source_that_is_removed_during_a_probe_leaves_nothing_behind() {
     let good = run.add_source(feed(GOOD)).unwrap();
     while run.world().probes_of("/page").is_empty() {
         let next = run.clock().plus(Duration::from_millis(20));
+        assert!(next < at(3_600), "a first probe within an hour");
         run.run_until(next);
     }
     run.remove_source(bad).unwrap();

@@ -66,6 +66,7 @@ fn a_host_that_asks_to_wait_is_left_alone_for_so_long_even_by_the_next_process()
     run.add_source(page(other)).unwrap();
     while !run.world().log.iter().any(|logged| logged.status == 429) {
         let next = run.clock().plus(Duration::from_secs(1));
+        assert!(next < at(300), "refused while it refuses");
         run.run_until(next);
     }
     let refused = run.world().log.last().unwrap().until;
@@ -175,9 +176,10 @@ fn the_gap_outlasts_a_process_that_is_killed_even_with_a_request_under_way() {
         run.add_source(page(url)).unwrap();
     }
     for _ in 0..20 {
-        let n_before = run.world().log.len();
+        let (n_before, latest) = (run.world().log.len(), run.clock().plus(Duration::from_hours(12)));
         while run.world().log.len() == n_before {
             let next = run.clock().plus(Duration::from_secs(1));
+            assert!(next < latest, "another request within twice the longest gap");
             run.run_until(next);
         }
         // Killed when something has just been asked, started again at once.

@@ -92,8 +92,10 @@ fn a_redirected_source_that_waits_is_not_fetched_a_second_time() {
     for _ in 0..20 {
         seconds += 3_600;
         run.run_until(at(seconds));
+        let latest = seconds + 12 * 3_600;
         while run.world().probes_of("/old").len() == run.world().probes_of("/new").len() {
             seconds += 10;
+            assert!(seconds < latest, "another probe within twice the longest gap");
             run.run_until(at(seconds));
         }
         run.set_clock(-60);
@@ -219,9 +221,10 @@ fn robots_rules_survive_a_killed_process() {
     run.add_source(page("http://a.example/open")).unwrap();
     let closed = run.add_source(page("http://a.example/private")).unwrap();
     for _ in 0..10 {
-        let n_before = run.world().log.len();
+        let (n_before, latest) = (run.world().log.len(), run.clock().plus(Duration::from_hours(12)));
         while run.world().log.len() == n_before {
             let next = run.clock().plus(Duration::from_secs(1));
+            assert!(next < latest, "another request within twice the longest gap");
             run.run_until(next);
         }
         // What is under way is not finished, so nothing of it is stored.

@@ -74,9 +74,7 @@ async fn a_hundred_dripping_bodies_hold_no_more_than_the_bound_and_a_healthy_pag
         drips.spawn(async move { client.fetch(request).await });
     }
     // Until they have taken all that they are given.
-    while client.held_bytes() < 5 * MIB {
-        tokio::task::yield_now().await;
-    }
+    until_held(&client, 5 * MIB).await;
     for _ in 0..3 {
         let fetched = client.fetch(request(&origin, "/page")).await.unwrap();
         assert_eq!(fetched.body.len(), 200_000);
@@ -91,6 +89,16 @@ async fn a_hundred_dripping_bodies_hold_no_more_than_the_bound_and_a_healthy_pag
     // A body that was given up holds nothing any more.
     drips.shutdown().await;
     assert_eq!(client.held_bytes(), 0);
+}
+
+/// Waits until bodies take at least so much.
+async fn until_held(client: &Client, bytes: u64) {
+    let filling = async {
+        while client.held_bytes() < bytes {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_mins(1), filling).await.expect("bodies take what they are given");
 }
 
 #[tokio::test]
@@ -146,9 +154,7 @@ async fn an_abandoned_fetch_and_a_broken_one_hold_nothing() {
     assert_eq!(client.held_bytes(), 0);
     let (fetching, url) = (client.clone(), request(&origin, "/drip"));
     let fetch = tokio::spawn(async move { fetching.fetch(url).await });
-    while client.held_bytes() < 200_000 {
-        tokio::task::yield_now().await;
-    }
+    until_held(&client, 200_000).await;
     fetch.abort();
     assert!(fetch.await.unwrap_err().is_cancelled());
     assert_eq!(client.held_bytes(), 0);

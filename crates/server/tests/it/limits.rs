@@ -48,8 +48,14 @@ async fn one_stream_too_many_is_refused() {
     assert_eq!(refused.error(), (503, "too_many_streams".to_owned()));
     assert_eq!(refused.header("retry-after"), "5");
     drop(follower);
-    while figure(&service.client, "dunlin_http_open_streams").await > 0 {}
+    all_streams_are_closed(&service).await;
     service.client.follow("", None).await;
+}
+
+/// Waits until there is no stream.
+async fn all_streams_are_closed(service: &Service) {
+    let closing = async { while figure(&service.client, "dunlin_http_open_streams").await > 0 {} };
+    tokio::time::timeout(Duration::from_mins(1), closing).await.expect("no stream is left");
 }
 
 #[tokio::test]
@@ -104,7 +110,7 @@ async fn a_reader_that_stops_reading_loses_its_slot_in_the_end() {
     let mut follower = service.client.follow("?after=0", None).await;
     follower.event().await.unwrap();
     assert_eq!(figure(&service.client, "dunlin_http_open_streams").await, 1);
-    while figure(&service.client, "dunlin_http_open_streams").await > 0 {}
+    all_streams_are_closed(&service).await;
 }
 
 /// Connections that say nothing, from one address of this machine.
@@ -205,5 +211,9 @@ async fn health_is_answered_when_all_connections_are_busy() {
         assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("connection: close"), "{answer}");
     }
     drop((first, second));
-    while said_on(connected(&service, "127.0.0.2").await, &listing(&service)).await.contains("too_many") {}
+    let room = async {
+        while said_on(connected(&service, "127.0.0.2").await, &listing(&service)).await.contains("too_many") {
+        }
+    };
+    tokio::time::timeout(Duration::from_mins(1), room).await.expect("room once the streams are gone");
 }

@@ -87,13 +87,16 @@ impl Service {
     /// Changes after `after`, at least `n` of them.
     pub(crate) async fn changes(&self, after: i64, n: usize) -> Vec<Value> {
         let (mut changes, mut after) = (Vec::new(), after);
-        while changes.len() < n {
-            let answer = self.client.get(&format!("/changes?after={after}&wait=60")).await;
-            assert_eq!(answer.status, 200, "{}", answer.text());
-            let page = answer.json();
-            changes.extend(page["changes"].as_array().unwrap().iter().cloned());
-            after = page["next"].as_i64().unwrap();
-        }
+        let reading = async {
+            while changes.len() < n {
+                let answer = self.client.get(&format!("/changes?after={after}&wait=60")).await;
+                assert_eq!(answer.status, 200, "{}", answer.text());
+                let page = answer.json();
+                changes.extend(page["changes"].as_array().unwrap().iter().cloned());
+                after = page["next"].as_i64().unwrap();
+            }
+        };
+        tokio::time::timeout(Duration::from_mins(2), reading).await.expect("so many changes, some time");
         changes
     }
 }

@@ -1,6 +1,7 @@
 //! A client that takes whatever comes: one request per connection, and every byte until its end.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use dunlin_lab::files::TraceFile;
 use dunlin_testbed::{Options, Plan, Running, Testbed};
@@ -53,6 +54,16 @@ pub(crate) async fn send(address: SocketAddr, request: &str) -> TcpStream {
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(request.as_bytes()).await.unwrap();
     stream
+}
+
+/// Waits until the site was asked for something.
+pub(crate) async fn until_asked(running: &Running) {
+    let asking = async {
+        while running.log().is_empty() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_mins(1), asking).await.expect("a request is logged when it comes");
 }
 
 /// Asks once, with these header lines, and reads to the end.

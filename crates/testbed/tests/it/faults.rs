@@ -7,7 +7,7 @@ use dunlin_testbed::Fault;
 use flate2::read::GzDecoder;
 use tokio::io::AsyncReadExt;
 
-use crate::client::{Reply, ask, get, send, start, start_with};
+use crate::client::{Reply, ask, get, send, start, start_with, until_asked};
 
 async fn faulty(name: &str) -> Reply {
     get(&start().await, &format!("/faults/{name}/a")).await
@@ -49,9 +49,7 @@ async fn drip_sends_byte_by_byte() {
 async fn hang_takes_the_request_and_says_nothing() {
     let running = start().await;
     let mut stream = send(running.address(), "GET /faults/hang/a HTTP/1.1\r\nHost: x\r\n\r\n").await;
-    while running.log().is_empty() {
-        tokio::task::yield_now().await;
-    }
+    until_asked(&running).await;
     let heard = tokio::time::timeout(Duration::from_millis(50), stream.read(&mut [0; 1])).await;
     assert!(heard.is_err(), "{heard:?}");
     assert_eq!((running.log()[0].status, running.log()[0].answered), (None, None));

@@ -6,7 +6,7 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::client::{ask, get, send, start, start_with};
+use crate::client::{ask, get, send, start, start_with, until_asked};
 
 #[tokio::test]
 async fn the_log_tells_every_request_as_it_was() {
@@ -65,11 +65,14 @@ async fn the_log_and_the_truth_agree() {
     })
     .await;
     let mut served = Vec::new();
-    while served.last() != Some(&2_000) {
-        let page = get(&running, "/api/a.json").await;
-        let state: Value = serde_json::from_slice(&page.body).unwrap();
-        served.push(state["version"].as_u64().unwrap());
-    }
+    let reading = async {
+        while served.last() != Some(&2_000) {
+            let page = get(&running, "/api/a.json").await;
+            let state: Value = serde_json::from_slice(&page.body).unwrap();
+            served.push(state["version"].as_u64().unwrap());
+        }
+    };
+    tokio::time::timeout(Duration::from_mins(1), reading).await.expect("the trace ends in a moment");
     let truth: Value = serde_json::from_slice(&get(&running, "/_truth?source=a").await.body).unwrap();
     let changes: Vec<f64> = truth["sources"][0]["changes"]
         .as_array()
@@ -105,6 +108,7 @@ async fn connections_are_kept_for_the_next_request_also_if_that_one_breaks_them(
     let mut seen = String::new();
     while !seen.ends_with("Allow: /\n") {
         let read = stream.read(&mut bytes).await.unwrap();
+        assert!(read > 0, "closed after {seen}");
         seen.push_str(std::str::from_utf8(&bytes[..read]).unwrap());
     }
     stream.write_all(request("/faults/garbage/a").as_bytes()).await.unwrap();
@@ -118,9 +122,7 @@ async fn it_stops_in_good_order_even_with_someone_hanging() {
     let running = start().await;
     let address = running.address();
     let mut hanging = send(address, "GET /faults/hang/a HTTP/1.1\r\nHost: x\r\n\r\n").await;
-    while running.log().is_empty() {
-        tokio::task::yield_now().await;
-    }
+    until_asked(&running).await;
     tokio::time::timeout(Duration::from_secs(30), running.stop()).await.expect("it stops");
     assert_eq!(hanging.read(&mut [0; 1]).await.unwrap_or(0), 0);
     assert!(TcpStream::connect(address).await.is_err());
