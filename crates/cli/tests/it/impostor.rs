@@ -2,14 +2,17 @@
 
 use std::fs;
 use std::io::{Read as _, Write as _};
-use std::net::{SocketAddr, TcpListener};
-use std::process::Command;
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use dunlin_store::SqliteStore;
 
 use crate::run::Desk;
 use crate::running::Running;
+
+/// The longest wait for anything.
+const LONGEST: Duration = Duration::from_mins(1);
 
 /// Answers every request with the same, and remembers what it was sent.
 struct Impostor {
@@ -63,6 +66,26 @@ fn killed(desk: &Desk) -> (SocketAddr, String) {
     (address, token)
 }
 
+/// What is answered to a GET, whole.
+fn answer(address: SocketAddr, path: &str) -> String {
+    let mut socket = TcpStream::connect(address).unwrap();
+    socket.set_read_timeout(Some(LONGEST)).unwrap();
+    let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    socket.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    let _ = socket.read_to_string(&mut answer);
+    answer
+}
+
+/// Waits for something, while a program goes on; not for ever.
+fn wait_until(running: &mut Running, what: &str, is_so: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < LONGEST, "no {what} in {LONGEST:?}: {}", running.messages());
+        running.wait(Duration::from_millis(20)).expect("it goes on");
+    }
+}
+
 #[test]
 fn a_program_on_the_port_of_a_killed_service_is_not_sent_the_token() {
     for answer in ["{\"proof\":\"\"}", "{\"sources\":[],\"next\":null,\"status\":\"ok\"}", "nonsense"] {
@@ -108,19 +131,12 @@ fn a_reader_that_connects_again_asks_for_a_proof_again() {
     let (running, address, token) = served(&desk);
     // It talks to the service once it is there: the stream has been asked for.
     let mut tail = Running::start(&desk, "tail --data data --json");
-    let metrics = || {
-        let curl = Command::new("curl").args(["-s", &format!("http://{address}/metrics")]).output().unwrap();
-        String::from_utf8_lossy(&curl.stdout).contains("dunlin_http_open_streams 1")
-    };
-    while !metrics() {
-        tail.wait(std::time::Duration::from_millis(20)).expect("tail goes on");
-    }
+    wait_until(&mut tail, "a stream", || answer(address, "/metrics").contains("dunlin_http_open_streams 1"));
     running.signal("KILL");
     running.end();
     let impostor = Impostor::listen(address, "{\"proof\":\"0\"}");
-    while impostor.heard().matches("/proof?challenge=").count() < 2 {
-        tail.wait(std::time::Duration::from_millis(20)).expect("tail goes on");
-    }
+    let was_asked_twice = || impostor.heard().matches("/proof?challenge=").count() >= 2;
+    wait_until(&mut tail, "a second challenge", was_asked_twice);
     let heard = impostor.heard();
     assert!(!heard.to_lowercase().contains("authorization"), "{heard}");
     assert!(!heard.contains(token.rsplit('_').next().unwrap()), "{heard}");

@@ -69,10 +69,11 @@ impl Running {
         self.seen.join("\n")
     }
 
-    /// Sends a signal by name.
+    /// Sends a signal by name, as a shell does it: not every system has a program for that.
     pub(crate) fn signal(&self, name: &str) {
         let pid = self.child.id().to_string();
-        assert!(Command::new("kill").args([&format!("-{name}"), &pid]).status().unwrap().success());
+        let sent = Command::new("sh").args(["-c", "kill -\"$0\" \"$1\"", name, &pid]).status();
+        assert!(sent.unwrap().success());
     }
 
     /// Its process.
