@@ -9,4 +9,5 @@ mod crash; // killed at any moment, fifty times
 mod fixtures; // sources and captures to store
 mod full; // no space left, and space again
 mod golden; // databases of every earlier schema
-mod sqlite; // the contract on SQLite, and what only SQLite has: locks, damage, reading beside a writer
+mod space;
+mod sqlite; // the contract on SQLite, and what only SQLite has: locks, damage, reading beside a writer // what decisions take on disk
