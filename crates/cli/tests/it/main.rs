@@ -26,6 +26,7 @@ mod running; // a binary that keeps running
 mod score; // schedules from files
 mod serve; // the service, from start to end
 mod service; // a service on a data directory: its API, its stream, its end
+mod sharing; // several sources on one page, one request
 mod simulate; // policies on needs and traces
 mod ssrf; // addresses that must not be reached, by hand and by redirect
 mod stored_data; // what a service leaves behind, and the laws for it
