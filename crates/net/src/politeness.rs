@@ -104,7 +104,7 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Gap => "the last request was too recent",
-            Self::Busy => "other requests are under way",
+            Self::Busy => "other requests are in flight",
             Self::RetryAfter => "the server asked to wait",
             Self::Backoff => "the last requests failed",
             Self::LocalFailure => "this machine's network failed",

@@ -69,7 +69,7 @@ pub(crate) async fn room(request: Request, next: Next) -> Response {
     let hint = "close some, or come back later";
     Failure::busy(
         "too_many_connections",
-        "requests are under way on as many connections as there may be",
+        "requests are in flight on as many connections as there may be",
         hint,
     )
     .into_response()

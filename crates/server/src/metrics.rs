@@ -118,7 +118,7 @@ impl Collector for EngineMetrics {
             ("sources_watched", "Sources neither paused nor unusable", stats.watched),
             ("sources_attention", "Sources watched that are not what they should be", stats.attention),
             ("hosts", "Hosts known", stats.hosts),
-            ("probes_in_flight", "Probes under way", stats.in_flight),
+            ("probes_in_flight", "Probes in flight", stats.in_flight),
             ("journal_waiting", "Decisions not yet written", stats.journal_waiting),
             ("abandoned_readings", "Readings given up that still run", stats.abandoned_readings),
         ];

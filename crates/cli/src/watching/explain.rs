@@ -60,7 +60,7 @@ fn in_words(source: &SourceRecord, explained: &Value) -> String {
     }
     let next = match explained["standing"].as_str() {
         Some("paused") => "none while it is paused (`dunlin resume` it)".to_owned(),
-        Some("under_way") => "under way".to_owned(),
+        Some("in_flight") => "in flight".to_owned(),
         Some("unusable") => {
             format!(
                 "none: {}",

@@ -111,7 +111,7 @@ fn probes(backend: &dyn Backend, source: &SourceRecord) -> [String; 3] {
     let expected: Option<f64> =
         curve.map(|hours| hours.iter().filter_map(|hour| hour["expected"].as_f64()).sum());
     let next = match explained["standing"].as_str() {
-        Some("under_way") => "now".to_owned(),
+        Some("in_flight") => "now".to_owned(),
         Some("paused" | "unusable") => "-".to_owned(),
         _ => when("next_probe"),
     };

@@ -35,7 +35,7 @@ fn a_service_that_plans_catches_changes_and_can_say_why() {
     });
     let explained = service.get("/api/v1/sources/1/explain");
     assert_eq!(explained["reason"], "planned", "{explained}");
-    assert!(explained["next_probe"].is_string() || explained["standing"] == "under_way", "{explained}");
+    assert!(explained["next_probe"].is_string() || explained["standing"] == "in_flight", "{explained}");
     assert!(explained["because"].as_str().unwrap().contains("plan"), "{explained}");
     let shown = desk.run(&format!("explain 1 --data {}", data.display()));
     assert!(shown.code == 0 && shown.stdout.contains("next probe"), "{}{}", shown.stdout, shown.stderr);

@@ -15,7 +15,7 @@ use dunlin_engine::clock::rfc3339;
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ExplanationResponse {
     source: SourceResponse,
-    /// `watched`, `under_way`, `paused` or `unusable`.
+    /// `watched`, `in_flight`, `paused` or `unusable`.
     #[schema(value_type = String)]
     standing: &'static str,
     /// Why it is unusable.
@@ -121,7 +121,7 @@ impl From<SourceExplanation> for ExplanationResponse {
     fn from(explained: SourceExplanation) -> Self {
         let (standing, standing_reason) = match explained.status {
             SourceStatus::Watched => ("watched", None),
-            SourceStatus::Probing => ("under_way", None),
+            SourceStatus::Probing => ("in_flight", None),
             SourceStatus::Paused => ("paused", None),
             SourceStatus::Unusable { reason } => ("unusable", Some(reason)),
         };

@@ -92,7 +92,7 @@ async fn a_source_can_be_explained_and_forecast_and_probed_now() {
     service.changes(0, 3).await;
     let explained = service.client.get(&format!("/sources/{id}/explain")).await.json();
     assert_eq!(explained["source"]["id"], id);
-    assert!(["watched", "under_way"].contains(&explained["standing"].as_str().unwrap()), "{explained}");
+    assert!(["watched", "in_flight"].contains(&explained["standing"].as_str().unwrap()), "{explained}");
     assert!(!explained["because"].as_str().unwrap().is_empty());
     let forecast = service.client.get(&format!("/sources/{id}/forecast")).await.json();
     let curve = forecast["curve"].as_array().unwrap();
