@@ -199,6 +199,9 @@ pub(crate) struct ChangeRecord {
 /// The words of a change. All other fields of the API are passed on in `--json`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct DetailRecord {
+    /// The heading that it is below; may be empty.
+    #[serde(default)]
+    pub(crate) heading: String,
     pub(crate) pieces: Vec<PieceRecord>,
     #[serde(flatten)]
     rest: serde_json::Map<String, Value>,

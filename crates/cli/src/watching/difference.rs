@@ -3,7 +3,10 @@
 use dunlin_extract::diff::{Piece, Row};
 
 use crate::backend::records::{ChangeRecord, PieceOperation, PieceRecord};
-use crate::terminal::{Paint, Tone, harmless};
+use crate::terminal::{Paint, Tone, harmless, one_line};
+
+/// A longer heading is a text.
+const LONGEST_HEADING: usize = 80;
 
 pub(super) fn painted(pieces: &[PieceRecord], paint: Paint) -> String {
     let shown = |piece: &PieceRecord| {
@@ -41,11 +44,15 @@ pub(super) fn in_columns(rows: &[Row<'_>]) -> Vec<[String; 3]> {
     rows.iter().map(row).collect()
 }
 
-/// What is different in the text of a change, below its line; `None` where nothing is known of it.
+/// What is different in the text of a change, below its line, with the heading that it is under on its page; `None` where
+/// nothing is known of it.
 pub(super) fn below(change: &ChangeRecord, paint: Paint) -> Option<String> {
-    let pieces = &change.detail.as_ref().filter(|detail| !detail.pieces.is_empty())?.pieces;
-    let lines: Vec<String> = painted(pieces, paint).lines().map(|line| format!("    {line}")).collect();
-    Some(lines.join("\n"))
+    let detail = change.detail.as_ref().filter(|detail| !detail.pieces.is_empty())?;
+    let heading = Some(one_line(&detail.heading, LONGEST_HEADING)).filter(|heading| !heading.is_empty());
+    let heading = heading.map(|heading| format!("    under \"{heading}\":"));
+    let text = painted(&detail.pieces, paint);
+    let lines = text.lines().map(|line| format!("    {line}"));
+    Some(heading.into_iter().chain(lines).collect::<Vec<_>>().join("\n"))
 }
 
 #[cfg(test)]
@@ -74,6 +81,23 @@ mod tests {
             ["[4 equal lines]", "", ""],
         ];
         assert_eq!(in_columns(&rows), columns.map(|row| row.map(str::to_owned)));
+    }
+
+    #[test]
+    fn a_difference_is_shown_under_its_heading_if_it_has_one() {
+        let shown = |heading: &str| {
+            let change = serde_json::json!({
+                "cursor": 1, "source": 1, "url": "http://a.example/", "detected_at": "", "version": null,
+                "happened_between": [null, ""], "summary": "",
+                "detail": { "heading": heading, "pieces": [{ "op": "insert", "text": "one\ntwo" }] },
+            });
+            below(&serde_json::from_value(change).unwrap(), Paint::Plain).unwrap()
+        };
+        assert_eq!(shown(""), "    {+one\n    two+}");
+        assert_eq!(
+            shown("Opening\nhours\u{1b}"),
+            "    under \"Opening hours\u{fffd}\":\n    {+one\n    two+}"
+        );
     }
 
     #[test]

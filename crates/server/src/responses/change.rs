@@ -43,6 +43,8 @@ pub(crate) struct ChangeResponse {
 pub(crate) struct ChangeDetailResponse {
     /// The title of the item, as it is now or last was.
     title: String,
+    /// The heading above the part of the page that changed; empty if there is none.
+    heading: String,
     /// What the title was before; null if it is the same.
     old_title: Option<String>,
     /// The address that the item points to.
@@ -60,6 +62,7 @@ impl From<ChangeDetail> for ChangeDetailResponse {
     fn from(detail: ChangeDetail) -> Self {
         Self {
             title: detail.title,
+            heading: detail.heading,
             old_title: detail.old_title,
             link: detail.link,
             published: detail.published.map(|micros| rfc3339(Time::from_micros(micros))),

@@ -73,6 +73,7 @@ async fn a_change_shows_the_words_that_are_different() {
     let mut capture = capture(source, 1, "Teapot: 19 → 17");
     capture.changes[0].detail = ChangeDetail {
         title: "Teapot".to_owned(),
+        heading: "Offers".to_owned(),
         link: Some("https://example.org/tea".to_owned()),
         published: Some(at(0).micros()),
         pieces: vec![
@@ -89,7 +90,7 @@ async fn a_change_shows_the_words_that_are_different() {
     assert_eq!(
         listed["detail"],
         json!({
-            "title": "Teapot", "old_title": null, "link": "https://example.org/tea",
+            "title": "Teapot", "heading": "Offers", "old_title": null, "link": "https://example.org/tea",
             "published": "2023-11-14T22:13:20Z", "is_cut": false,
             "pieces": [
                 { "op": "equal", "text": "now " },
