@@ -108,6 +108,8 @@ impl Collector for EngineMetrics {
             ("received_bytes", "Bytes of bodies received", stats.bytes),
             ("store_failures", "Attempts to write that the store refused", stats.store_failures),
             ("lost_captures", "Captures that could not be stored", stats.lost_captures),
+            ("ceis_captured", "Needs that span sources of which enough was captured", stats.ceis_captured),
+            ("ceis_lost", "Needs that span sources that can no longer be met", stats.ceis_lost),
         ];
         for (name, help, value) in counters {
             let counter = ConstCounter::new(value);
@@ -119,6 +121,7 @@ impl Collector for EngineMetrics {
             ("sources_attention", "Sources watched that are not what they should be", stats.attention),
             ("hosts", "Hosts known", stats.hosts),
             ("probes_in_flight", "Probes in flight", stats.in_flight),
+            ("ceis_open", "Needs that span sources, neither captured nor lost", stats.ceis_open),
             ("journal_waiting", "Decisions not yet written", stats.journal_waiting),
             ("abandoned_readings", "Readings given up that still run", stats.abandoned_readings),
         ];

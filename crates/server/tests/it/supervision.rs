@@ -77,9 +77,15 @@ async fn figures_are_text_that_prometheus_reads() {
         assert!(name.starts_with("dunlin_"), "{line}");
         assert!(value.parse::<f64>().is_ok(), "{line}");
     }
-    for name in
-        ["dunlin_probes_total", "dunlin_changes_total", "dunlin_sources", "dunlin_http_requests_total{"]
-    {
+    for name in [
+        "dunlin_probes_total",
+        "dunlin_changes_total",
+        "dunlin_sources",
+        "dunlin_ceis_open 0",
+        "dunlin_ceis_captured_total 0",
+        "dunlin_ceis_lost_total 0",
+        "dunlin_http_requests_total{",
+    ] {
         assert!(text.lines().any(|line| line.starts_with(name)), "{name} in {text}");
     }
     assert!(text.contains("route=\"/api/v1/sources\",method=\"POST\",status=\"201\""), "{text}");
