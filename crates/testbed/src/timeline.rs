@@ -43,7 +43,8 @@ pub enum Repeat {
     #[default]
     Never,
     /// The trace again, and again; version numbers go on. A trace longer than a day is taken to last whole days,
-    /// one longer than an hour whole hours, so that what happens at a time of day keeps to it.
+    /// one longer than an hour whole hours, so that what happens at a time of day keeps to it. A shorter one is followed by
+    /// its first update a second after its last.
     Always,
     /// The same, every so many trace seconds; at least as many as lie between the first update and the last.
     Every(i64),

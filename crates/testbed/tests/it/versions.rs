@@ -91,6 +91,21 @@ fn a_repeated_trace_keeps_to_the_time_of_day() {
 }
 
 #[test]
+fn a_short_trace_that_is_repeated_lasts_whole_hours_and_one_within_an_hour_as_long_as_it_is() {
+    let rounds = |last: i64| {
+        let plan = Plan { repeat: Repeat::Always, ..Plan::of(trace(vec![vec![0, last]])) };
+        let site = Site::new(plan, STARTED).unwrap();
+        let later = Time::from_seconds(STARTED.seconds() + 20_000);
+        let mut seconds = site.changes(SourceIdx(0), None, later).map(|change| change.trace_second);
+        [seconds.nth(2).unwrap(), seconds.nth(1).unwrap()]
+    };
+    assert_eq!(rounds(3_601), [7_200, 14_400]);
+    assert_eq!(rounds(3_600), [7_200, 14_400], "an hour and a second");
+    assert_eq!(rounds(3_599), [3_600, 7_200]);
+    assert_eq!(rounds(600), [601, 1_202]);
+}
+
+#[test]
 fn bad_plans_are_refused_with_what_to_try() {
     let refusal = |plan| Site::new(plan, STARTED).unwrap_err().to_string();
     assert_eq!(
