@@ -56,8 +56,8 @@ pub fn plan(
     Ok(Schedule::from_probes(probes))
 }
 
-/// How many probes fit into a chronon when all before did, up to one of each source. Whoever has spent less may
-/// spend as much.
+/// How many probes fit into a chronon when all before did, up to one of each source. One that has spent less
+/// may spend as much.
 fn spend_all(meter: &mut Meter<'_>, now: Chronon, n_sources: usize) -> u32 {
     let mut allowance = meter.open(now);
     let mut spent = 0u32;

@@ -8,7 +8,7 @@ use anyhow::Result;
 use super::{Outcome, Step};
 use crate::command;
 
-/// Names the folder that holds `fixtures/`, `traces/` and `versions/`.
+/// Names the folder that holds `conformance/`, `fixtures/`, `noise/`, `traces/` and `versions/`.
 pub(super) const VARIABLE: &str = "DUNLIN_REFERENCE";
 
 pub(super) fn is_given() -> bool {

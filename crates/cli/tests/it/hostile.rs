@@ -1,6 +1,7 @@
 //! Pages made to keep their reader busy, all at once, beside one that is well: that one is watched as ever, the service
-//! ends when it is told to, and its memory stays bounded. The bounds inside `extract` are not what is tested here: whatever gets
-//! past them must not get past the reader's deadline.
+//! ends when it is told to, and its memory stays bounded. Which bound ends a reading is not what is tested here: most of these
+//! pages are given up after so many steps of `extract`, and only a slow machine lets one come to the reader's deadline, which
+//! `engine/tests/it/slow.rs` tests.
 
 use std::fmt::Write as _;
 use std::io::{Read as _, Write as _};

@@ -1,7 +1,7 @@
 //! Against reference data: real traces, and workloads with results computed by an independent, plain, slow program. They
 //! are no part of this repository; `DUNLIN_REFERENCE` names the folder that holds them (`fixtures/`, `traces/`).
 //!
-//! Whoever has none leaves these tests out (`--skip reference::`); the fixtures in the repository stand for them.
+//! Without it, these tests are left out (`--skip reference::`); the fixtures in the repository stand for them.
 
 mod files; // they are read, and written as they were
 mod learned; // the live scheduler on real traces
