@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::diff::{self, Piece};
 use crate::document::{IdOrigin, Item};
 use crate::hashing::content_id;
+use crate::links::without_codes;
 use crate::work::Work;
 
 /// Something that a reader would notice.
@@ -67,22 +68,48 @@ pub fn detect<'i>(old: &'i [Item], new: &'i [Item]) -> Vec<Change<'i>> {
 
 /// The changes from `old` to `new`, and what else is different.
 ///
-/// Items belong together that have the same id, else the same link. Where neither says anything, because there is
-/// no link or because not one of them has survived, they belong together if the content is the same; and, where
-/// an id is only a fingerprint of the content, if the title is. At each of these steps an item is only matched
-/// when no other one claims the same.
+/// Items belong together that have the same id, else the same link, else the same link but for what was made up for
+/// this reader. Where none of them says anything, because there is no link or because not one of them has survived, they
+/// belong together if the content is the same; and, where an id is only a fingerprint of the content, if the title is. At
+/// each of these steps an item is only matched when no other one claims the same.
 pub fn compare<'i>(old: &'i [Item], new: &'i [Item]) -> Comparison<'i> {
     let mut pairing = Pairing { old, new, partners: vec![None; new.len()], is_taken: vec![false; old.len()] };
     pairing.pair_by(|item| Some(item.id.to_string()));
     pairing.pair_by(|item| item.link.clone());
+    pairing.pair_by_lasting_links();
     // The same story under another link is news, unless all links are different.
     let is_churned = !pairing.is_taken.contains(&true);
-    pairing
-        .pair_by(|item| (is_churned || item.link.is_none()).then(|| content_id(&[&item.title, &item.text])));
+    // The old items may hold one several times, under each of the ids that it had: the first is the latest.
+    pairing.pair_by_content(|item| {
+        (is_churned || item.link.is_none()).then(|| content_id(&[&item.title, &item.text]))
+    });
     pairing.pair_by(|item| {
         Some(item.title.clone()).filter(|title| !title.is_empty() && item.id.origin == IdOrigin::Content)
     });
     pairing.into_comparison()
+}
+
+/// Of the items that are not left out, the first with each key; and the keys that several have.
+fn firsts(
+    items: &[Item],
+    is_left_out: &[bool],
+    key: impl Fn(&Item) -> Option<String>,
+) -> (BTreeMap<String, usize>, BTreeSet<String>) {
+    let (mut by_key, mut shared) = (BTreeMap::new(), BTreeSet::new());
+    for (index, item) in items.iter().enumerate() {
+        let key = if is_left_out.get(index) == Some(&true) { None } else { key(item) };
+        if let Some(key) = key
+            && *by_key.entry(key.clone()).or_insert(index) != index
+        {
+            shared.insert(key);
+        }
+    }
+    (by_key, shared)
+}
+
+/// Whether something in a link was made up for one reader.
+fn is_made_up(link: &str) -> bool {
+    without_codes(link) != link
 }
 
 /// Which new item continues which old one.
@@ -97,26 +124,41 @@ struct Pairing<'i> {
 impl<'i> Pairing<'i> {
     /// Pairs the items still unpaired that share a key which no other item has.
     fn pair_by(&mut self, key: impl Fn(&Item) -> Option<String>) {
-        let alone = |items: &[Item], is_paired: &dyn Fn(usize) -> bool| {
-            let mut by_key: BTreeMap<String, usize> = BTreeMap::new();
-            let mut shared = BTreeSet::new();
-            for (index, item) in items.iter().enumerate().filter(|(index, _)| !is_paired(*index)) {
-                if let Some(key) = key(item)
-                    && by_key.insert(key.clone(), index).is_some()
-                {
-                    shared.insert(key);
-                }
-            }
-            by_key.retain(|key, _| !shared.contains(key));
-            by_key
-        };
-        let olds = alone(self.old, &|index| self.is_taken[index]);
-        let news = alone(self.new, &|index| self.partners[index].is_some());
+        let (mut olds, old_shared) = firsts(self.old, &self.is_taken, &key);
+        olds.retain(|key, _| !old_shared.contains(key));
+        self.pair_with(&olds, key);
+    }
+
+    /// Likewise for a key that says all of an item: old ones that share it are the same.
+    fn pair_by_content(&mut self, key: impl Fn(&Item) -> Option<String>) {
+        let (olds, _) = firsts(self.old, &self.is_taken, &key);
+        self.pair_with(&olds, key);
+    }
+
+    fn pair_with(&mut self, olds: &BTreeMap<String, usize>, key: impl Fn(&Item) -> Option<String>) {
+        let is_paired: Vec<bool> = self.partners.iter().map(Option::is_some).collect();
+        let (mut news, shared) = firsts(self.new, &is_paired, key);
+        news.retain(|key, _| !shared.contains(key));
         for (key, new_index) in news {
             if let Some(old_index) = olds.get(&key) {
                 self.partners[new_index] = Some(*old_index);
                 self.is_taken[*old_index] = true;
             }
+        }
+    }
+
+    /// Pairs what is still unpaired by links without what was made up for one reader. Only where those tell all new items
+    /// apart: if two are the same without it, it is what they differ by.
+    fn pair_by_lasting_links(&mut self) {
+        let is_open = self.partners.iter().any(Option::is_none) && self.is_taken.contains(&false);
+        let lasting = |item: &Item| item.link.as_deref().map(without_codes);
+        if !is_open || !self.new.iter().any(|item| item.link.as_deref().is_some_and(is_made_up)) {
+            return;
+        }
+        let (_, shared) = firsts(self.new, &[], lasting);
+        if shared.is_empty() {
+            let (olds, _) = firsts(self.old, &self.is_taken, lasting);
+            self.pair_with(&olds, lasting);
         }
     }
 

@@ -47,6 +47,7 @@ mod html;
 mod identity;
 mod json;
 mod limits;
+mod links;
 mod nesting;
 mod noise;
 mod not_the_page;

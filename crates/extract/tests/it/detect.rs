@@ -55,6 +55,48 @@ fn new_guids_and_links_for_the_same_content_are_no_news() {
     assert_eq!(reported(&old, &new), [""; 0]);
 }
 
+/// A feed without guids, whose links carry another parameter each time; items by number and text.
+fn linked(parameter: &str, items: &[(u32, &str)]) -> Vec<Item> {
+    let entry = |(n, text): &(u32, &str)| {
+        format!(
+            "<item><title>Story {n}</title><link>https://x.example/s/{n}?page=2&amp;{parameter}</link>\
+             <description>{text}</description></item>"
+        )
+    };
+    let items: String = items.iter().map(entry).collect();
+    read(&Recipe::Auto, format!("<rss version='2.0'><channel>{items}</channel></rss>").as_bytes()).items
+}
+
+#[test]
+fn links_that_are_made_up_for_each_reader_are_the_same_links() {
+    let old = [(3, "c"), (2, "b"), (1, "a")];
+    for parameter in ["sid=", "utm_campaign=", "x=9f86d081884c7d65"] {
+        let of = |n: u32, items: &[(u32, &str)]| linked(&format!("{parameter}{n}"), items);
+        // What is remembered holds each item under all the links that it had.
+        let remembered: Vec<Item> = (1..4).rev().flat_map(|n| of(n, &old)).collect();
+        let one_more = of(4, &[(4, "d"), (3, "c"), (2, "b"), (1, "a")]);
+        assert_eq!(reported(&remembered[..3], &one_more), ["+Story 4"], "{parameter}");
+        let news = |new: &[Item]| {
+            let all = reported(&remembered, new);
+            all.into_iter().filter(|told| !told.starts_with('-')).collect::<Vec<_>>()
+        };
+        assert_eq!(news(&one_more), ["+Story 4"], "{parameter}");
+        let edited = of(4, &[(3, "c"), (2, "b, corrected"), (1, "a")]);
+        assert_eq!(news(&edited), ["Story 2>Story 2"], "{parameter}");
+    }
+}
+
+#[test]
+fn a_code_that_tells_items_apart_is_part_of_their_links() {
+    let item = |code: &str, title: &str| Item {
+        link: Some(format!("https://x.example/article?id={code}")),
+        ..item(title, title, "x")
+    };
+    let old = [item("9f86d081884c7d65", "a"), item("2c26b46b68ffc68f", "b")];
+    let new = [item("fcde2b2edba56bf4", "c"), item("9f86d081884c7d65", "a")];
+    assert_eq!(reported(&old, &new), ["+c", "-b"]);
+}
+
 #[test]
 fn an_item_known_by_its_content_is_edited_under_its_title() {
     let text = |text: &str| read(&Recipe::Text, text.as_bytes()).items;
