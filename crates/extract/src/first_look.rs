@@ -2,13 +2,14 @@
 //! it. Compares nothing and decides nothing for the service; its work is bounded like that of reading.
 
 use std::fmt;
+use std::time::Duration;
 
 use crate::charset;
 use crate::document::{Document, Format};
 use crate::extractor::{Extractor, Input};
 use crate::html::PageReader;
 use crate::json;
-use crate::not_the_page::notice_in;
+use crate::not_the_page::{clear_notice_in, notice_in};
 
 mod candidates;
 mod page;
@@ -76,6 +77,19 @@ pub enum Doubt {
     },
 }
 
+impl Doubt {
+    /// After so many contents in a row, and this long, the document is taken for what it is.
+    pub const fn patience() -> (u8, Duration) {
+        (3, Duration::from_hours(1))
+    }
+
+    /// Whether it stays after that: what is not there without scripts, or before signing in, will not come by itself. A page that
+    /// says that something is not available may be about just that.
+    pub const fn is_lasting(&self) -> bool {
+        !matches!(self, Self::Notice { .. })
+    }
+}
+
 impl fmt::Display for Doubt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const EMPTY: &str = "the page is empty without JavaScript, which is not run";
@@ -99,6 +113,25 @@ impl fmt::Display for Doubt {
 }
 
 impl Extractor {
+    /// Why a document may not be what its reader meant, for one that nobody looks at: only what is clear, and only about pages. What
+    /// a selector or a path has found is what was meant.
+    pub fn doubt(&self, input: &Input<'_>, document: &Document) -> Option<Doubt> {
+        let is_chosen = self.selector().is_some() || self.path().is_some();
+        let n_text: usize = document.items.iter().map(|item| item.text.len()).sum();
+        if document.format != Format::Html
+            || is_chosen && !document.items.is_empty()
+            || n_text >= page::MOST_DOUBTED
+        {
+            return None;
+        }
+        let body = &input.body[..input.body.len().min(self.limits.max_bytes)];
+        let text = charset::decode(body, input.content_type, input.last_charset, &mut Vec::new()).text;
+        let work = self.work();
+        let reader = PageReader { ignored: &self.ignored, limits: &self.limits, url: input.url, work: &work };
+        let notice = || clear_notice_in(document).map(|line| Doubt::Notice { line: sample(line) });
+        page::doubt(&text, &reader).or_else(notice)
+    }
+
     /// Looks at what it has read as `document`, for a person who considers watching it.
     pub fn first_look(&self, input: &Input<'_>, document: &Document) -> FirstLook {
         let body = &input.body[..input.body.len().min(self.limits.max_bytes)];

@@ -64,6 +64,6 @@ pub use extractor::{Extractor, Input};
 pub use first_look::{CandidatePart, Doubt, FirstLook, NamedFeed};
 pub use flicker::Flicker;
 pub use limits::Limits;
-pub use not_the_page::{NotThePage, not_the_page};
+pub use not_the_page::{NotThePage, is_another, not_the_page};
 pub use parts::Recognised;
 pub use work::Work;

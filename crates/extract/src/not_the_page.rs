@@ -46,23 +46,61 @@ const FEWEST_LINES: usize = 3;
 
 /// What `document` is instead of the page that had these items, if it is not the page.
 pub fn not_the_page(previous: &[Item], document: &Document) -> Option<NotThePage> {
-    let old: Vec<&str> = previous.iter().flat_map(content_lines).collect();
-    let new: Vec<&str> = document.items.iter().flat_map(content_lines).collect();
+    let (old, new) = (lines_of(previous), lines_of(&document.items));
     if old.len() < FEWEST_LINES {
-        return None;
+        let is_notice = is_notice_for_a_short_page(previous, &old, &new, document);
+        return is_notice.then_some(NotThePage::Notice);
     }
     if is_cut_off(&old, &new, document.ends_early) {
         return Some(NotThePage::CutOff);
     }
-    let known: BTreeSet<&str> = old.iter().copied().collect();
-    let n_kept = new.iter().filter(|line| known.contains(**line)).collect::<BTreeSet<_>>().len();
     let size = |lines: &[&str]| lines.iter().map(|line| line.len()).sum::<usize>();
-    let is_other = n_kept * 7 < known.len();
+    let is_other = are_others(&old, &new);
     let says_so = document.title.iter().map(String::as_str).chain(new.iter().copied()).any(is_notice);
     if is_other && says_so && (size(&new) < size(&old) || new.len() < 12) {
         return Some(NotThePage::Notice);
     }
     (is_other && size(&new) * 4 < size(&old)).then_some(NotThePage::Remains)
+}
+
+/// Whether next to nothing of the page that had these items is left in `document`.
+pub fn is_another(previous: &[Item], document: &Document) -> bool {
+    are_others(&lines_of(previous), &lines_of(&document.items))
+}
+
+fn lines_of(items: &[Item]) -> Vec<&str> {
+    items.iter().flat_map(content_lines).collect()
+}
+
+/// Whether next to none of the old lines is among the new ones.
+fn are_others(old: &[&str], new: &[&str]) -> bool {
+    let known: BTreeSet<&str> = old.iter().copied().collect();
+    let n_kept = new.iter().filter(|line| known.contains(**line)).collect::<BTreeSet<_>>().len();
+    n_kept * 7 < known.len()
+}
+
+/// Whether a page of a line or two is replaced by one whose title or heading is a notice. A page that keeps its title or a line
+/// says something about itself, and so does one that said such a thing before.
+fn is_notice_for_a_short_page(previous: &[Item], old: &[&str], new: &[&str], document: &Document) -> bool {
+    const MOST_LINES: usize = 12;
+    let keeps_title =
+        document.title.as_ref().is_some_and(|title| previous.iter().any(|item| item.title == *title));
+    let keeps_line = new.iter().any(|line| old.contains(line));
+    let said_so =
+        previous.iter().any(|item| is_notice(&item.title)) || old.iter().any(|line| is_notice(line));
+    new.len() < MOST_LINES
+        && !keeps_title
+        && !keeps_line
+        && !said_so
+        && document.title.as_deref().into_iter().chain(headings(document)).any(is_notice)
+}
+
+/// The lines of a document that are headings.
+fn headings(document: &Document) -> impl Iterator<Item = &str> {
+    document.items.iter().flat_map(|item| {
+        let lines = item.text.lines().enumerate();
+        lines.filter(|(index, _)| item.outline.line(*index).is_heading).map(|(_, line)| line)
+    })
 }
 
 /// The lines of an item, without advertising and the like.
@@ -97,6 +135,15 @@ fn is_cut_off(old: &[&str], new: &[&str], ends_early: bool) -> bool {
     let n_after = new.len() - whole.iter().rposition(|line| old[at] == *line).map_or(0, |index| index + 1);
     let is_shorter = n_missing > n_after;
     ends_early && (is_shorter || is_partial) || is_shorter && is_partial && n_missing > 1
+}
+
+/// The line by which a page says at a first look that it stands in for another: its title or a heading, or its text where it has
+/// hardly any.
+pub(crate) fn clear_notice_in(document: &Document) -> Option<&str> {
+    let line = notice_in(document)?;
+    let is_clear = lines_of(&document.items).len() < FEWEST_LINES
+        || document.title.as_deref().into_iter().chain(headings(document)).any(is_notice);
+    is_clear.then_some(line)
 }
 
 /// The line by which a short document looks like a page that stands in for another, for a first look at it: there is nothing yet
@@ -166,6 +213,24 @@ mod tests {
             assert_eq!(check(body), Some(NotThePage::Notice), "{body}");
         }
         assert_eq!(check("<html><body><p>Hello</p></body></html>"), Some(NotThePage::Remains));
+    }
+
+    #[test]
+    fn a_notice_stands_in_for_a_page_of_a_line_too() {
+        let short = |title: &str, body: &str| {
+            read(&format!("<html><head><title>{title}</title></head><body>{body}</body></html>"))
+        };
+        let page = short("Pump", "<p>42 bar</p>");
+        let check = |document: &Document| not_the_page(&page.items, document);
+        let notice = Some(NotThePage::Notice);
+        assert_eq!(check(&short("503 Service Unavailable", "<p>nginx</p>")), notice);
+        assert_eq!(check(&short("", "<h1>Wartung</h1><p>Gleich zurück.</p>")), notice);
+        // What the page says about its subject is news.
+        assert_eq!(check(&short("Pump", "<p>offline</p>")), None);
+        assert_eq!(check(&short("Pump", "<h1>Maintenance</h1>")), None);
+        assert_eq!(check(&short("Maintenance", "<p>42 bar</p>")), None);
+        let other = short("Error 4", "<p>no oil</p>");
+        assert_eq!(not_the_page(&other.items, &short("Error 5", "<p>no water</p>")), None);
     }
 
     #[test]

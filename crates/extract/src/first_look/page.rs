@@ -23,6 +23,8 @@ const LITTLE_TEXT: usize = 400;
 const NO_TEXT: usize = 40;
 /// A page that asks for a password and has more text than this has something else to show.
 const SIGN_IN_TEXT: usize = 1_500;
+/// There is no doubt about a page with more text than this, in bytes.
+pub(super) const MOST_DOUBTED: usize = SIGN_IN_TEXT;
 
 /// Elements that frameworks fill in the browser.
 #[rustfmt::skip]
@@ -67,6 +69,11 @@ pub(super) fn look(text: &str, reader: &PageReader<'_>, selector: Option<&Checke
         nearest,
         doubts: survey.doubts().into_iter().collect(),
     }
+}
+
+/// Why a page may not be what was meant.
+pub(super) fn doubt(text: &str, reader: &PageReader<'_>) -> Option<Doubt> {
+    Survey::of(&reader.parse(text).ok()?, reader).doubts()
 }
 
 /// What a selector finds; nothing if it finds nothing, or there is no time for it.

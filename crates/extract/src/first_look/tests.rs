@@ -147,3 +147,33 @@ fn a_hostile_page_ends_within_the_work_allowed() {
     let found = extractor.first_look(&input, &extractor.extract(&input));
     assert_eq!((found.parts.len(), found.nearest), (0, None));
 }
+
+#[test]
+fn what_a_service_doubts_is_clear_and_about_the_page_that_was_meant() {
+    let doubt = |recipe: &Recipe, body: &str| {
+        let extractor = Extractor::new(recipe, &NoiseRules::default(), Limits::default()).unwrap();
+        let input = Input { body: body.as_bytes(), ..Input::default() };
+        extractor.doubt(&input, &extractor.extract(&input))
+    };
+    let sign_in =
+        "<html><body><h1>Welcome</h1><form><input name=user><input type=password></form></body></html>";
+    let scripts = "<html><body><div id=root></div><script src=a.js></script></body></html>";
+    let notice = "<html><body><h1>Maintenance</h1><p>Back at noon.</p></body></html>";
+    let selector = |css: &str| Recipe::HtmlSelector { css: css.to_owned() };
+    for recipe in [Recipe::Auto, Recipe::Page, Recipe::HtmlMain, selector(".price")] {
+        assert_eq!(doubt(&recipe, sign_in), Some(Doubt::AsksForPassword), "{recipe:?}");
+        assert_eq!(
+            doubt(&recipe, scripts),
+            Some(Doubt::EmptyRoot { selector: "#root".to_owned() }),
+            "{recipe:?}"
+        );
+    }
+    assert!(matches!(doubt(&Recipe::Auto, notice), Some(Doubt::Notice { .. })));
+    // What a selector has found is what was meant; and what a page says of something else is no notice.
+    for body in [sign_in, notice] {
+        assert_eq!(doubt(&selector("h1"), body), None);
+    }
+    let lines = "<p>Opening hours</p><p>Lost, and not found: an umbrella</p><p>Offline on Mondays</p>";
+    assert_eq!(doubt(&Recipe::Auto, &format!("<html><body>{lines}</body></html>")), None);
+    assert!(!look(lines).doubts.is_empty(), "a person is told");
+}
