@@ -43,6 +43,7 @@ use crate::source_config::SourceConfig;
 use crate::{EngineStats, Health, Settings};
 
 use admission::Admission;
+use announcing::GraceTimes;
 pub use announcing::is_about_health;
 use ceis::Ceis;
 use hosts::Hosts;
@@ -205,6 +206,7 @@ pub struct Control {
     admission: Admission,
     in_flight: InFlight,
     sources: Sources,
+    grace_times: GraceTimes,
     resources: Resources,
     ceis: Ceis,
     hosts: Hosts,
@@ -240,6 +242,7 @@ impl Control {
             admission: Admission::new(&settings),
             in_flight: InFlight::new(first_probe),
             sources: Sources::default(),
+            grace_times: GraceTimes::default(),
             resources: Resources::default(),
             ceis: Ceis::default(),
             hosts: Hosts::default(),
@@ -348,7 +351,8 @@ impl Control {
     /// When a tick may next have something to decide, if nothing comes in before.
     pub fn next_due(&self, now: Time) -> Option<Time> {
         let chosen = self.scheduler.scheduler().next_due(now);
-        chosen.into_iter().chain(self.in_flight.next_delayed()).min()
+        let waiting = [self.in_flight.next_delayed(), self.grace_times.next_end()];
+        chosen.into_iter().chain(waiting.into_iter().flatten()).min()
     }
 
     fn update_scheduler(&mut self, now: Time, input: Input) {
@@ -359,6 +363,7 @@ impl Control {
     fn tick(&mut self, now: Time, at: Time, commands: &mut Vec<Command>) {
         self.last_tick = Some(now);
         self.forget(now, commands);
+        self.announce_lasting(now, commands);
         self.begin_delayed(now, commands);
         self.choose(now, at, self.room(now), commands);
         self.write_journal(now, commands);

@@ -250,20 +250,15 @@ impl Control {
         source: SourceId,
         result: Result<Recorded, dunlin_store::Error>,
     ) {
+        if let Ok(recorded) = &result {
+            self.count_recorded(recorded);
+        }
         let Some(active) = self.in_flight.get_mut(probe) else { return };
         active.n_unwritten = active.n_unwritten.saturating_sub(1);
         let Some(own) = active.sources.iter_mut().find(|own| own.id == source) else { return };
         let index = own.index;
         match result {
-            Ok(recorded) => {
-                self.pending_notes.written(recorded.observation);
-                if recorded.repeated == Repeated::No {
-                    self.stats.captures += 1;
-                    let n_changes = recorded.cursors.map_or(0, |(first, last)| last.0 - first.0 + 1);
-                    self.stats.changes += n_changes.unsigned_abs();
-                    self.stats.versions += u64::from(recorded.version.is_some());
-                }
-            }
+            Ok(_) => {}
             Err(dunlin_store::Error::NoSuchSource(_)) => own.ending = Ending::Gone,
             Err(error) => {
                 tracing::error!(%source, %error, "a capture could not be stored");
@@ -274,6 +269,16 @@ impl Control {
             }
         }
         self.end_if_written(now, probe);
+    }
+
+    fn count_recorded(&mut self, recorded: &Recorded) {
+        self.pending_notes.written(recorded.observation);
+        if recorded.repeated == Repeated::No {
+            self.stats.captures += 1;
+            let n_changes = recorded.cursors.map_or(0, |(first, last)| last.0 - first.0 + 1);
+            self.stats.changes += n_changes.unsigned_abs();
+            self.stats.versions += u64::from(recorded.version.is_some());
+        }
     }
 
     /// Ends a probe all of whose captures are written: its sources and the scheduler learn what came of it.

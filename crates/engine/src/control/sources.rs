@@ -173,6 +173,7 @@ impl Control {
             next: None,
         };
         let (last_probe, not_before) = (source.last_probe, source.not_before);
+        self.await_grace(id, &source.state);
         let index = self.sources.put(source);
         let Some(watched) = watched else { return };
         if is_watched {
@@ -219,7 +220,8 @@ impl Control {
     /// A source that waits after a failure does not delay a requested probe. Its host still may.
     pub(super) fn end_own_pause(&mut self, now: Time, index: SourceIdx) {
         let Some(source) = self.sources.get_mut(index) else { return };
-        let waits = source.not_before.is_some_and(|at| at > now) && !source.is_being_probed;
+        // The scheduler may let it wait longer than it has to: for its shortest gap, which a request does not wait for.
+        let waits = source.not_before.is_some() && !source.is_being_probed;
         let (Some(resource), true) = (source.resource, waits) else { return };
         source.not_before = None;
         let last_probe = source.last_probe;

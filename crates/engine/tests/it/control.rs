@@ -525,7 +525,10 @@ fn a_probe_that_robots_txt_forbids_sends_no_request() {
     let capture = driver.captures.last().unwrap();
     assert!(matches!(capture.outcome, Outcome::Failed { fault: Fault::User, .. }), "{capture:?}");
     let stats = driver.control.stats();
-    assert_eq!((driver.captures.len(), stats.probes, stats.failed_user), (1, 1, 1), "until it is read again");
+    // The second capture only tells its owner, after the grace time.
+    assert_eq!((driver.captures.len(), stats.probes, stats.failed_user), (2, 1, 1), "until it is read again");
+    let told: Vec<&str> = capture.changes.iter().map(|change| change.kind.as_str()).collect();
+    assert_eq!((told, driver.captures[0].changes.len()), (vec!["refused"], 0));
 }
 
 #[test]

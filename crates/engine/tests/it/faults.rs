@@ -71,6 +71,59 @@ fn every_kind_of_failure_is_reported_waited_out_and_forgotten() {
 }
 
 #[test]
+fn trouble_that_lasts_is_told_at_the_end_of_its_grace_time_without_another_probe() {
+    let url = "http://bad.example/page";
+    for (fault, kind) in
+        [(Fault::Status(500), "failing"), (Fault::Status(404), "refused"), (Fault::Notice, "attention")]
+    {
+        let test_store = test_store();
+        let mut web = web_with(url);
+        web.fail(url, 7_200, 40_000, fault);
+        let mut run = simulation(&test_store.store, web, 0);
+        let bad = run.add_source(page(url)).unwrap();
+        run.run_until(at(7_200));
+        run.probe_now(bad).unwrap();
+        run.run_until(at(7_500));
+        let noticed = run.world().probes_of("/page").into_iter().find(|probe| *probe >= at(7_200)).unwrap();
+        // Probes have nothing to do with it: this one is not made again for an hour.
+        run.run_until(at(9_000));
+        let told = health_told(&*test_store.store, bad);
+        assert_eq!(told.len(), 1, "{kind}: {told:?}");
+        assert_eq!(told[0].0, kind);
+        let waited = told[0].1.since(noticed).as_secs();
+        assert!((600..=620).contains(&waited), "{kind}: told after {waited} s");
+        run.run_until(at(30_000));
+        assert_eq!(health_told(&*test_store.store, bad).len(), 1, "{kind}: once");
+        run.run_until(at(DAY));
+        let told = health_told(&*test_store.store, bad);
+        assert_eq!((told.len(), told[1].0.as_str()), (2, "recovered"), "{kind}: {told:?}");
+        assert_eq!(summaries(&*test_store.store, bad), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn trouble_that_an_earlier_run_saw_begin_is_told_too_and_that_of_a_paused_source_is_not() {
+    let urls = ["http://bad.example/page", "http://worse.example/page"];
+    let test_store = test_store();
+    let mut web = web_with(urls[0]);
+    web.put(urls[1], Kind::Page, &[]);
+    urls.iter().for_each(|url| web.fail(url, 7_200, 40_000, Fault::Status(404)));
+    let mut run = simulation(&test_store.store, web.clone(), 0);
+    let ids = urls.map(|url| run.add_source(page(url)).unwrap());
+    run.run_until(at(7_200));
+    ids.iter().for_each(|id| run.probe_now(*id).unwrap());
+    run.run_until(at(7_600));
+    assert!(ids.iter().all(|id| state(&*test_store.store, *id).0 == Health::Refused));
+    let edit = SourceEdit { paused: Some(Some(at(7_600))), ..SourceEdit::default() };
+    run.edit_source(ids[1], edit).unwrap();
+    drop(run.stop());
+    let mut run = simulation(&test_store.store, web, 7_700);
+    run.run_until(at(9_000));
+    let told = ids.map(|id| health_told(&*test_store.store, id).len());
+    assert_eq!(told, [1, 0]);
+}
+
+#[test]
 fn trouble_that_is_over_soon_is_not_told_and_what_was_told_is_not_told_again_after_a_restart() {
     let url = "http://bad.example/page";
     let test_store = test_store();

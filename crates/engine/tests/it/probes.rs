@@ -6,6 +6,7 @@ use dunlin_core::Time;
 use dunlin_engine::capture::{
     Answer, ChangeDetail, DetailPiece, FollowUp, PreparedSource, Previous, ProbeOutcome, SourceTask, read,
 };
+use dunlin_engine::control::is_about_health;
 use dunlin_engine::memory::ProbeNote;
 use dunlin_engine::recipe::check;
 use dunlin_engine::simulated::{Answered, Simulation, World};
@@ -78,9 +79,10 @@ impl Probed {
         assert!(self.run.world().requests.len() > n_before);
     }
 
-    /// The kind and the summary of each change.
+    /// The kind and the summary of each change of the content.
     fn changes(&self) -> Vec<String> {
-        let changes = all_changes(&*self.test_store.store);
+        let mut changes = all_changes(&*self.test_store.store);
+        changes.retain(|change| !is_about_health(&change.found.kind));
         changes.iter().map(|change| format!("{} {}", change.found.kind, change.found.summary)).collect()
     }
 }
