@@ -2,11 +2,13 @@
 //! nothing, decides no times, and leaves politeness and forecasts to [`crate::control`].
 //!
 //! The order: an answer without content is a failure; content that is the same byte for byte is no change; the first
-//! content is the baseline of later probes, and no change is reported for it; other content is read and compared.
+//! content is the baseline of later probes, and no change is reported for it; other content is read and compared. An answer
+//! that stands in for the source ends like a failure of its server, with another state.
 
 mod detail;
 mod failure;
 mod reading;
+mod stand_in;
 mod suppressed;
 
 pub use detail::{ChangeDetail, DetailPiece};
@@ -14,6 +16,7 @@ pub use failure::{Failure, Refusal};
 pub(crate) use failure::{reading_took_too_long, status_in_words};
 pub use reading::Previous;
 pub(crate) use reading::{document_of, input_of, is_noteworthy};
+pub(crate) use stand_in::{missing, unexpected};
 pub use suppressed::{SuppressedPart, SuppressedParts};
 
 use std::sync::Arc;
@@ -323,7 +326,7 @@ fn unchanged(prepared: &PreparedSource, fetched: &Fetched, at: Time) -> SourceRe
     let mut note = ProbeNote { confirming: None, ..note_after(&prepared.note, prepared.note.last_probe) };
     let is_noted = note == prepared.note;
     note.last_probe = Some(at);
-    let health = health_of_reading(note.is_missing, fetched, &note.remark);
+    let health = health_of_reading(note.needs_attention, fetched, &note.remark);
     SourceResult {
         capture: Capture::bare(prepared.source, prepared.probe, at, Outcome::Unchanged),
         outcome: ProbeOutcome::Observed { evidence: Evidence::Unchanged, follow_up: FollowUp::None },
@@ -336,9 +339,9 @@ fn unchanged(prepared: &PreparedSource, fetched: &Fetched, at: Time) -> SourceRe
 
 /// The health of a source whose content could be fetched, and the reason: the page has moved, or could not be read as it
 /// should.
-fn health_of_reading(is_missing: bool, fetched: &Fetched, remark: &str) -> (Health, String) {
+fn health_of_reading(needs_attention: bool, fetched: &Fetched, remark: &str) -> (Health, String) {
     // Fetched, and yet not what its owner meant.
-    let health = if is_missing { Health::Attention } else { Health::Well };
+    let health = if needs_attention { Health::Attention } else { Health::Well };
     (health, moved(fetched).unwrap_or_else(|| remark.to_owned()))
 }
 
@@ -351,7 +354,7 @@ fn redirect_chain(fetched: &Fetched) -> Vec<Url> {
 
 /// The note of a successful probe, with the hash of the previous content.
 fn note_after(before: &ProbeNote, last_probe: Option<Time>) -> ProbeNote {
-    ProbeNote { last_probe, failures: 0, not_before: None, ..before.clone() }
+    ProbeNote { last_probe, failures: 0, not_before: None, n_held: 0, held_since: None, ..before.clone() }
 }
 
 /// The new address of the source, if every redirect to it was permanent.

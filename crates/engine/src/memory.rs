@@ -5,6 +5,7 @@
 mod earlier;
 
 use dunlin_core::Time;
+use dunlin_extract::document::Format;
 use dunlin_extract::{Flicker, Item};
 use dunlin_net::{Fetched, Validators};
 use dunlin_sched::model::{Evidence, Model, Prior, ProbeEvidence};
@@ -52,10 +53,18 @@ pub struct ProbeNote {
     pub ended_early: bool,
     /// The last probe that failed.
     pub last_failure: Option<Time>,
-    /// Whether what the recipe asks for was missing from the body of `hash`.
-    pub is_missing: bool,
-    /// What its owner should know of how that body could be read; empty if there is nothing.
+    /// Whether the body of `hash` is hardly what its owner meant, though it is read.
+    pub needs_attention: bool,
+    /// What its owner should know of that body; empty if there is nothing.
     pub remark: String,
+    /// What kind of document it was.
+    pub format: Option<Format>,
+    /// How many answers in a row stood in for the source since.
+    pub n_held: u8,
+    /// Since when.
+    pub held_since: Option<Time>,
+    /// Whether that body was taken although it looks like one that stands in for the source.
+    pub is_doubted: bool,
 }
 
 impl ProbeNote {

@@ -3,12 +3,13 @@
 
 use std::time::Duration;
 
-use dunlin_extract::recipe::Recipe;
 use dunlin_extract::{Diagnostic, Document, Extractor, FirstLook};
 use dunlin_net::{Fetched, Request};
 use dunlin_store::NewSource;
 
-use crate::capture::{document_of, input_of, is_noteworthy, moved, reading_took_too_long, status_in_words};
+use crate::capture::{
+    document_of, input_of, is_noteworthy, missing, moved, reading_took_too_long, status_in_words, unexpected,
+};
 use crate::recipe::{self, Target};
 use crate::{Error, Settings};
 
@@ -65,16 +66,8 @@ impl Trial {
     pub fn read(&self, fetched: &Fetched) -> Tried {
         let document = document_of(&self.extractor, fetched, None);
         let first_look = self.extractor.first_look(&input_of(fetched, None), &document);
-        let is_chosen =
-            matches!(self.target.recipe.recipe, Recipe::HtmlSelector { .. } | Recipe::JsonPath { .. });
-        let says_so = |found: &&Diagnostic| match found {
-            Diagnostic::Empty | Diagnostic::NothingFound => true,
-            // A selector may find something in what is no page.
-            Diagnostic::UnexpectedFormat { .. } => !is_chosen || document.items.is_empty(),
-            Diagnostic::Broken { .. } | Diagnostic::NotSelectable { .. } => document.items.is_empty(),
-            _ => false,
-        };
-        let missing = document.diagnostics.iter().find(says_so).cloned();
+        let recipe = &self.target.recipe.recipe;
+        let missing = missing(&document).or_else(|| unexpected(recipe, &document)).cloned();
         let told = document
             .diagnostics
             .iter()

@@ -1,27 +1,29 @@
-//! New content: read it, compare it with the items that were there, and decide what to report and what to learn.
+//! New content: read it, compare it with the items that were there, and decide what to report and what to learn. An answer that
+//! stands in for the source says nothing about it: what was there stays what the next one is compared with.
 //!
 //! An entry that leaves a feed has scrolled out: that is not reported, and if it comes back it is not new. On anything else
 //! an item that is gone is a change, unless the document may be incomplete.
 
+mod dated;
+mod first;
+
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use dunlin_core::Time;
+use dunlin_core::{Fault, Time};
 use dunlin_extract::detect::compare;
 use dunlin_extract::document::Format;
-use dunlin_extract::flicker::{self, BurstState, Changed};
+use dunlin_extract::flicker::{self, BurstState};
 use dunlin_extract::recipe::Recipe;
-use dunlin_extract::summary::summary_of_all;
-use dunlin_extract::{
-    Change, Diagnostic, Document, Extractor, Flicker, Input, Item, NotThePage, Work, not_the_page,
-};
+use dunlin_extract::{Diagnostic, Document, Doubt, Extractor, Flicker, Input, Item, Work};
 use dunlin_net::Fetched;
-use dunlin_sched::model::{Completeness, Evidence};
-use dunlin_store::{Capture, FoundAs, Health, NewChange, NewVersion, Outcome};
+use dunlin_sched::model::Evidence;
+use dunlin_store::{Capture, Health, NewChange, NewVersion, Outcome};
 
 use super::failure::shortened;
+use super::stand_in::{self, StandIn, is_chosen_value, is_data};
 use super::{
-    Answer, ChangeDetail, FollowUp, PreparedSource, ProbeOutcome, SourceResult, SuppressedParts,
+    Answer, Failure, FollowUp, PreparedSource, ProbeOutcome, SourceResult, SuppressedParts, failure,
     health_of_reading, last_modified, note_after,
 };
 use crate::memory::{ProbeNote, flicker_note, stored_item, suppressed_note};
@@ -31,9 +33,6 @@ use crate::recipe::FlickerRule;
 const CLOSE: Duration = Duration::from_mins(3);
 /// And closer than this share of the time in which the source changed, if it took long.
 const CLOSE_SHARE: u32 = 20;
-
-/// The most past dates that a first probe gives to the forecast.
-const MAX_HISTORY: usize = 100;
 
 /// The items of a source as they were.
 #[derive(Debug, Clone, Default)]
@@ -59,9 +58,14 @@ pub(super) fn read(
     let at = answer.at;
     let before = note_after(&prepared.note, Some(at));
     let charset = document.charset.map(str::to_owned).or(before.charset);
-    let note = ProbeNote { hash: answer.hash, charset, ended_early, ..before };
-    let mut reading = Reading { prepared, note, fetched, document, at, work: extractor.work() };
-    (reading.note.is_missing, reading.note.remark) = (reading.is_empty(), reading.remark());
+    let format = Some(document.format);
+    let note = ProbeNote { hash: answer.hash, charset, ended_early, format, is_doubted: false, ..before };
+    let work = extractor.work();
+    let reading = Reading { prepared, note, fetched, document, at, extractor, work, trouble: None };
+    if let Some(missing) = stand_in::missing(&reading.document) {
+        let reason = stand_in::in_words(missing, reading.doubt().as_ref());
+        return reading.nothing(reason);
+    }
     if !reading.prepared.note.has_baseline() {
         return reading.first();
     }
@@ -90,8 +94,11 @@ struct Reading<'f> {
     fetched: &'f Fetched,
     document: Document,
     at: Time,
+    extractor: &'f Extractor,
     /// What comparing it may cost, all changes together.
     work: Work,
+    /// What its owner has to do something about, though it is read.
+    trouble: Option<String>,
 }
 
 impl Reading<'_> {
@@ -101,89 +108,57 @@ impl Reading<'_> {
         has_entries && matches!(self.document.format, Format::Feed | Format::JsonFeed)
     }
 
-    /// Whether the source is a feed, whatever was answered.
-    fn is_feed_source(&self) -> bool {
-        self.is_feed() || matches!(self.prepared.target.recipe.recipe, Recipe::Feed)
-    }
-
-    /// Nothing where something is expected: a failing server, or a recipe that no longer fits its page.
-    fn is_empty(&self) -> bool {
-        let says_so = |found: &Diagnostic| match found {
-            Diagnostic::Empty | Diagnostic::NothingFound => true,
-            Diagnostic::UnexpectedFormat { .. }
-            | Diagnostic::Broken { .. }
-            | Diagnostic::NotSelectable { .. } => self.document.items.is_empty(),
-            _ => false,
-        };
-        self.document.diagnostics.iter().any(says_so)
-    }
-
-    /// What its owner should know of how it could be read, if anything.
-    fn remark(&self) -> String {
-        let noteworthy = self.document.diagnostics.iter().find(|found| is_noteworthy(found));
-        noteworthy.map(|found| shortened(found.to_string())).unwrap_or_default()
-    }
-
-    /// The first content: the baseline of later probes.
-    fn first(mut self) -> SourceResult {
-        if self.is_empty() {
-            // Compared with nothing, everything on the next page would be new.
-            self.note.hash = None;
-            return self.result(Outcome::Unchanged, Evidence::Unchanged, FollowUp::None);
-        }
-        let at = self.at;
-        let mut history: Vec<Time> = if self.is_feed() {
-            self.document.evidence()
-        } else {
-            last_modified(self.fetched).into_iter().collect()
-        };
-        history.retain(|time| *time <= at);
-        history.drain(..history.len().saturating_sub(MAX_HISTORY));
-        let is_dated = self.is_feed() && self.document.items.iter().all(|item| item.published.is_some());
-        let completeness = if is_dated { Completeness::All } else { Completeness::Latest };
-        let items = self.document.items.iter().filter_map(stored_item).collect();
-        let version = self.version();
-        let found = self.found();
-        let shown = if history.is_empty() {
-            Evidence::Unchanged
-        } else {
-            Evidence::Changed { times: history, completeness }
-        };
-        let mut result = self.result(Outcome::Unchanged, shown, FollowUp::None);
-        result.capture.version = Some(version);
-        result.capture.items = Some(items);
-        result.capture.found = Some(found);
-        result
-    }
-
-    /// What its owner will know it by, whatever its title says later.
-    fn found(&self) -> FoundAs {
-        let kind = match self.document.format {
-            Format::Feed | Format::JsonFeed => "feed",
-            Format::Json => "json",
-            Format::Html | Format::Xml => "page",
-            Format::Text | Format::Binary => "text",
-        };
-        FoundAs { kind: kind.to_owned(), title: self.document.title.clone().unwrap_or_default() }
-    }
-
     fn compared(mut self, previous: &Previous) -> SourceResult {
         let is_close = self.prepared.note.confirming.is_some_and(|until| self.at <= until);
         self.note.confirming = None;
         let mut flicker = std::mem::take(&mut self.prepared.flicker);
         let present = &previous.items[..previous.n_present.min(previous.items.len())];
-        let is_other = (!self.is_feed_source()).then(|| not_the_page(present, &self.document)).flatten();
-        if let Some(problem) = is_other.filter(|problem| flicker.may_hold(*problem, self.at)) {
-            return self.held(problem, flicker);
+        if let Some(found) = self.stand_in(present) {
+            if found.is_believed(&self.prepared.note, self.at) {
+                return self.held(found);
+            }
+            self.accept(found);
+        } else if self.prepared.note.is_doubted
+            && let Some(doubt) = self.doubt()
+        {
+            self.accept(stand_in::of_first(&doubt));
         }
-        if is_close {
+        let rule = self.rule(present);
+        if is_close && rule == FlickerRule::Learn {
             let (learned, state) = flicker.observe_burst(present, &self.document.items, &self.work);
             if state == BurstState::Continue {
                 return self.withheld(&learned);
             }
             flicker = learned;
         }
-        self.judged(previous, present, flicker)
+        self.judged(previous, present, flicker, rule)
+    }
+
+    /// Why the document may not be what its owner meant.
+    fn doubt(&self) -> Option<Doubt> {
+        self.extractor.doubt(&input_of(self.fetched, self.prepared.note.charset.as_deref()), &self.document)
+    }
+
+    /// What the answer is instead of the source, by what was there before. A value that was chosen may become any other.
+    fn stand_in(&self, present: &[Item]) -> Option<StandIn> {
+        let recipe = &self.prepared.target.recipe.recipe;
+        if is_chosen_value(recipe, present, &self.document.items) {
+            return None;
+        }
+        stand_in::of_next(&self.prepared.note, recipe, present, &self.document, || self.doubt())
+    }
+
+    /// What to do about noise: what its owner has said, and where a value was chosen by itself, to tell it.
+    fn rule(&self, present: &[Item]) -> FlickerRule {
+        let recipe = &self.prepared.target.recipe;
+        let is_value = is_chosen_value(&recipe.recipe, present, &self.document.items);
+        if is_value { FlickerRule::Tell } else { recipe.flicker }
+    }
+
+    /// Takes an answer for what the source has become.
+    fn accept(&mut self, found: StandIn) {
+        self.note.is_doubted = found.lasts;
+        self.trouble = found.lasts.then_some(found.reason);
     }
 
     /// A probe within a burst. The content of the burst's first probe stays, so that nothing is lost if the last one shows a
@@ -191,35 +166,46 @@ impl Reading<'_> {
     fn withheld(mut self, flicker: &Flicker) -> SourceResult {
         let confirming = Some(self.at.plus(self.prepared.close));
         let before = std::mem::take(&mut self.prepared.note);
-        self.note = ProbeNote { confirming, failures: 0, not_before: None, ..before };
         let mut result = self.result(Outcome::Unchanged, Evidence::Unchanged, FollowUp::Soon);
+        result.note = ProbeNote { confirming, failures: 0, not_before: None, ..before };
         result.capture.notes.extend(flicker_note(flicker));
         result
     }
 
-    /// An answer that is not the page: what was there stays what the next content is compared with.
-    fn held(mut self, problem: NotThePage, flicker: Flicker) -> SourceResult {
-        let before = std::mem::take(&mut self.prepared.note);
-        self.note = ProbeNote { failures: 0, not_before: None, ..before };
-        // Soon at first: most of these are over in a moment.
-        let follow_up = if flicker.n_held() < 2 { FollowUp::Soon } else { FollowUp::None };
-        let at = self.at;
-        let mut result = self.result(Outcome::Unchanged, Evidence::Unchanged, follow_up);
-        result.health = Some((Health::Attention, problem.to_string()));
-        result.capture.notes.extend(flicker_note(&flicker.hold(at)));
-        result
+    /// An answer that is not the source: what was there stays what the next content is compared with.
+    fn held(mut self, found: StandIn) -> SourceResult {
+        let note = &mut self.prepared.note;
+        note.held_since = if note.n_held == 0 { Some(self.at) } else { note.held_since };
+        note.n_held = note.n_held.saturating_add(1);
+        self.nothing(found.reason)
     }
 
-    fn judged(mut self, previous: &Previous, present: &[Item], flicker: Flicker) -> SourceResult {
+    /// An answer that says nothing of the source. It is as if there had been none, but for the state: nothing is learned, and
+    /// what will be found next may have happened since the last good answer.
+    fn nothing(self, reason: String) -> SourceResult {
+        let told = Failure::new(Fault::Remote, reason);
+        let health = Some((Health::Attention, told.reason.clone()));
+        SourceResult { health, ..failure::failed(&self.prepared, told, self.at) }
+    }
+
+    fn judged(
+        mut self,
+        previous: &Previous,
+        present: &[Item],
+        flicker: Flicker,
+        rule: FlickerRule,
+    ) -> SourceResult {
         let old = if self.is_feed() { &previous.items[..] } else { present };
         let mut comparison = compare(old, &self.document.items);
-        if self.is_feed() || !self.is_whole() {
+        let was_data = self.prepared.note.format.is_some_and(is_data);
+        // A page in the place of a feed or of data is another document: what was in those has not been removed.
+        if self.is_feed() || !self.is_whole() || was_data && !is_data(self.document.format) {
             comparison.drop_removals();
         }
         let renamed: BTreeSet<String> =
             comparison.renamed.iter().map(|(old, _)| old.id.to_string()).collect();
         let reading = flicker::Reading { at: Some(self.at), last_probe: self.prepared.note.last_probe };
-        let (flicker, verdict) = match self.prepared.target.recipe.flicker {
+        let (flicker, verdict) = match rule {
             FlickerRule::Learn => flicker.judge(comparison.changes, reading, &self.work),
             FlickerRule::Tell => (Flicker::default(), flicker::everything(comparison.changes, &self.work)),
         };
@@ -238,7 +224,7 @@ impl Reading<'_> {
             self.result(Outcome::Unchanged, Evidence::Unchanged, FollowUp::None)
         } else {
             let version = self.version();
-            let follow_up = self.follow_up();
+            let follow_up = self.follow_up(rule);
             let mut result =
                 self.result(Outcome::Changed, Evidence::Changed { times, completeness }, follow_up);
             result.capture.version = Some(version);
@@ -257,66 +243,24 @@ impl Reading<'_> {
 
     /// Whether what is missing is gone.
     fn is_whole(&self) -> bool {
-        self.document.is_complete && !self.fetched.is_cut && !self.is_empty()
+        self.document.is_complete && !self.fetched.is_cut
     }
 
     /// A page that has changed may only flicker: a burst will show. Not after every change, but again and again: a page may
     /// begin to flicker at any time.
-    fn follow_up(&mut self) -> FollowUp {
+    fn follow_up(&mut self, rule: FlickerRule) -> FollowUp {
         let n_reported = self.prepared.note.n_reported.checked_add(1).unwrap_or(1 << 7);
         self.note.n_reported = n_reported;
-        let learns = self.prepared.target.recipe.flicker == FlickerRule::Learn;
         // A server that dates its page states the change itself; flickering parts are made for every visitor and have no
         // date.
         let is_dated = last_modified(self.fetched).is_some();
-        if self.is_feed() || !learns || is_dated || !n_reported.is_power_of_two() {
+        if self.is_feed() || rule == FlickerRule::Tell || is_dated || !n_reported.is_power_of_two() {
             return FollowUp::None;
         }
         let gap = self.prepared.note.last_probe.map_or(Duration::ZERO, |last| self.at.since(last));
         let close = (gap / CLOSE_SHARE).min(CLOSE).max(self.prepared.close);
         self.note.confirming = Some(self.at.plus(close));
         FollowUp::Soon
-    }
-
-    /// Whether `time` lies between the last probe and this one.
-    fn is_between(&self, time: Time) -> bool {
-        time <= self.at && self.prepared.note.last_probe.is_none_or(|last| time > last)
-    }
-
-    /// One change for each item, whatever number of its parts is different.
-    fn new_change(&self, parts: &[&Changed<'_>]) -> NewChange {
-        let changed = parts[0];
-        let dated = match changed.change {
-            Change::Added(item) => item.published,
-            Change::Edited { .. } | Change::Removed(_) => None,
-        };
-        let dated = dated.or_else(|| if self.is_feed() { None } else { last_modified(self.fetched) });
-        NewChange {
-            kind: changed.kind_of_item().to_owned(),
-            item: Some(changed.item().id.to_string()),
-            summary: summary_of_all(parts, &self.work),
-            detail: ChangeDetail::of(parts, &self.work).to_bytes(),
-            happened_after: self.prepared.note.last_probe,
-            happened_before: dated.filter(|time| self.is_between(*time)).unwrap_or(self.at),
-        }
-    }
-
-    /// When the changes happened, by the source's own dates.
-    fn evidence(&self, reported: &[Changed<'_>], present: &[Item]) -> (Vec<Time>, Completeness) {
-        if !self.is_feed() {
-            let date = last_modified(self.fetched).filter(|time| self.is_between(*time));
-            return (date.into_iter().collect(), Completeness::Latest);
-        }
-        let date_of = |changed: &Changed<'_>| match changed.change {
-            Change::Added(item) => item.published.filter(|time| self.is_between(*time)),
-            _ => None,
-        };
-        let mut times: Vec<Time> = reported.iter().filter_map(date_of).collect();
-        let ids: BTreeSet<_> = self.document.items.iter().map(|item| &item.id).collect();
-        let has_run_over = !present.iter().any(|item| ids.contains(&item.id));
-        let are_all = times.len() == reported.len() && !has_run_over;
-        times.sort_unstable();
-        (times, if are_all { Completeness::All } else { Completeness::Latest })
     }
 
     /// The items now there; also those of before that may still be there, when the end is missing. Those that go by another
@@ -339,9 +283,21 @@ impl Reading<'_> {
         NewVersion { content: self.fetched.body.to_vec(), media_type }
     }
 
-    fn result(self, outcome: Outcome, evidence: Evidence, follow_up: FollowUp) -> SourceResult {
-        // Of this content, also where the note keeps another one.
-        let health = health_of_reading(self.is_empty(), self.fetched, &self.remark());
+    /// What its owner should know of this content, and whether it needs their attention.
+    fn remark(&mut self) -> (bool, String) {
+        let recipe = &self.prepared.target.recipe.recipe;
+        let unexpected = stand_in::unexpected(recipe, &self.document);
+        let unexpected = unexpected.map(|unexpected| stand_in::in_words(unexpected, None));
+        let trouble = unexpected.or_else(|| self.trouble.take());
+        let noteworthy = || self.document.diagnostics.iter().find(|found| is_noteworthy(found));
+        let remark = trouble.clone().or_else(|| noteworthy().map(ToString::to_string));
+        (trouble.is_some(), remark.map(shortened).unwrap_or_default())
+    }
+
+    fn result(mut self, outcome: Outcome, evidence: Evidence, follow_up: FollowUp) -> SourceResult {
+        let (needs_attention, remark) = self.remark();
+        let health = health_of_reading(needs_attention, self.fetched, &remark);
+        (self.note.needs_attention, self.note.remark) = (needs_attention, remark);
         SourceResult {
             capture: Capture::bare(self.prepared.source, self.prepared.probe, self.at, outcome),
             outcome: ProbeOutcome::Observed { evidence, follow_up },

@@ -40,7 +40,7 @@ fn a_note_of_an_earlier_release_is_known_and_its_content_is_read_once_more() {
             note.hash, HASH,
             "{form}: the same content is read again, for what its owner should know of it"
         );
-        assert_eq!((note.is_missing, note.remark.as_str()), (false, ""), "{form}");
+        assert_eq!((note.needs_attention, note.remark.as_str()), (false, ""), "{form}");
         let is_second = form == 2;
         assert_eq!((note.charset.as_deref(), note.ended_early), (charset.filter(|_| is_second), is_second));
         assert_eq!(fetch_state.validators.etag.is_some(), !is_second, "{form}");
@@ -52,7 +52,7 @@ fn a_note_says_how_the_content_was_read() {
     let written = ProbeNote {
         spec: spec(),
         hash: HASH,
-        is_missing: true,
+        needs_attention: true,
         remark: "nothing found".to_owned(),
         ..ProbeNote::default()
     };

@@ -18,5 +18,6 @@ mod probes; // what a probe makes of a page
 mod redirects; // redirects to other sites, and sites across restarts
 mod sharing; // sources of one resource
 mod slow; // pages that take too long to read, and what else may stand still
+mod stand_ins; // answers that are not what their source is about
 mod web; // a simulated web
 mod weeks; // long runs: completeness, budget, nothing lost, replay
