@@ -102,6 +102,7 @@ impl Detect {
             main: source.main,
             ignore_selectors: Some(source.ignore_selectors.clone()),
             ignore_patterns: Some(source.ignore_patterns.clone()),
+            flicker: source.flicker.clone(),
             ..SourceFields::default()
         };
         let new_source = new_source(self.fields.fields().read_like(present))?;

@@ -63,6 +63,14 @@ impl List {
     }
 }
 
+/// The text of a list that says which character set it is in: by a mark at its beginning, or by being XML.
+pub(crate) fn decoded(bytes: &[u8]) -> Option<String> {
+    let has_mark =
+        [&b"\xff\xfe"[..], b"\xfe\xff", b"\xef\xbb\xbf"].iter().any(|mark| bytes.starts_with(mark));
+    let is_xml = || bytes.iter().find(|byte| !byte.is_ascii_whitespace() && **byte != 0) == Some(&b'<');
+    (has_mark || is_xml()).then(|| dunlin_extract::decoded_xml(bytes))
+}
+
 /// An address in its normal form, so that two spellings of one are recognised.
 pub(crate) fn checked(text: &str) -> Result<String, String> {
     let shown = || crate::terminal::one_line(text, 60);

@@ -58,6 +58,17 @@ pub(crate) fn decode(
     decode_as(used, body, diagnostics)
 }
 
+/// The text of an XML document: in what its mark or its declaration says, in two bytes a character if it begins so, or in what
+/// fits.
+pub fn decoded_xml(body: &[u8]) -> String {
+    let hint = match body {
+        [b'<', 0, ..] => Some("charset=utf-16le"),
+        [0, b'<', ..] => Some("charset=utf-16be"),
+        _ => None,
+    };
+    decode(body, hint, None, &mut Vec::new()).text
+}
+
 fn decode_as(encoding: &'static Encoding, body: &[u8], diagnostics: &mut Vec<Diagnostic>) -> Decoded {
     let (text, had_errors) = encoding.decode_without_bom_handling(body);
     if had_errors {

@@ -57,6 +57,7 @@ mod text;
 mod tokens;
 mod work;
 
+pub use charset::decoded_xml;
 pub use detect::{Change, detect};
 pub use document::{Diagnostic, Document, Item, ItemId};
 pub use error::{Error, Part};

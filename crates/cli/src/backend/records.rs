@@ -45,6 +45,8 @@ pub(crate) struct SourceRecord {
     pub(crate) ignore_selectors: Vec<String>,
     #[serde(default)]
     pub(crate) ignore_patterns: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) flicker: Option<String>,
     #[serde(flatten)]
     pub(crate) rest: serde_json::Map<String, Value>,
 }
@@ -156,6 +158,7 @@ impl SourceFields {
             kind: self.kind.or(others.kind),
             ignore_selectors: self.ignore_selectors.or(others.ignore_selectors),
             ignore_patterns: self.ignore_patterns.or(others.ignore_patterns),
+            flicker: self.flicker.or(others.flicker),
             selector,
             path,
             main,

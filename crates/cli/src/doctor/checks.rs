@@ -17,6 +17,7 @@ use crate::backend::{DirectoryArgs, ask_whether_ready};
 use crate::config::{Config, Effective, Robots};
 use crate::data_dir::{self, Service};
 use crate::serve::descriptors;
+use crate::terminal::one_line;
 use crate::watching::journal;
 
 /// Contents whose hash is compared.
@@ -297,7 +298,9 @@ fn troubles(sources: &[Source]) -> Vec<Finding> {
         }
         findings.push(Finding::warn("sources", format!("{n_such} of {} {what}", sources.len()), advice));
         for source in sources.iter().filter(is_so).take(MOST_NAMED) {
-            let found = format!("{}: {}", source.id, source.state.reason);
+            let name = one_line(source.shown_name(), 60);
+            let name = if name.is_empty() { String::new() } else { format!(" ({name})") };
+            let found = format!("{}{name}: {}", source.id, source.state.reason);
             findings.push(Finding::warn("source", found, format!("`dunlin explain {}`", source.id)));
         }
     }

@@ -12,7 +12,7 @@ use super::add::SourceArgs;
 use crate::backend::records::SourceFields;
 use crate::backend::{Access, Backend, ReachArgs, SourceFilter};
 use crate::failure::Failure;
-use crate::lists::{List, MAX_BYTES};
+use crate::lists::{self, List, MAX_BYTES};
 use crate::output::{print_json, print_line, progress};
 
 /// Sources that are added in one call: few enough for its limits on time and size, also where addresses are long.
@@ -157,6 +157,9 @@ impl Import {
         reader.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
         if bytes.len() as u64 > MAX_BYTES {
             return Err(Failure::Input(format!("{name}: larger than {} MiB (split it)", MAX_BYTES >> 20)));
+        }
+        if let Some(text) = lists::decoded(&bytes) {
+            return Ok(text);
         }
         String::from_utf8(bytes).map_err(|error| {
             let at = error.utf8_error().valid_up_to();

@@ -1,5 +1,7 @@
 //! `dunlin decisions` and `dunlin replay`: why each probe was made, and whether it would be made again.
 
+use std::collections::BTreeMap;
+
 use clap::Args;
 use dunlin_engine::clock;
 use dunlin_engine::journal;
@@ -10,10 +12,11 @@ use serde::Serialize;
 
 use super::{Order, newest_only};
 use crate::backend::records::DecisionRecord;
-use crate::backend::{DirectoryArgs, ReachArgs};
+use crate::backend::{DirectoryArgs, ReachArgs, SourceFilter};
 use crate::data_dir;
 use crate::failure::Failure;
 use crate::output::{print_json, print_line, print_table_left};
+use crate::terminal::one_line;
 
 /// How many decisions are listed by default.
 const USUAL_LIMIT: u32 = 100;
@@ -52,6 +55,14 @@ impl Decisions {
             return print_json(&page);
         }
         let has_rows = !page.decisions.is_empty();
+        // Of one source, every row would say the same.
+        let mut names: BTreeMap<i64, String> = BTreeMap::new();
+        if source.is_none() && has_rows {
+            let sources = backend.sources(&SourceFilter::default())?;
+            names.extend(
+                sources.iter().filter_map(|known| Some((known.id, one_line(known.shown_name()?, 30)))),
+            );
+        }
         let figure = |figure: Option<f64>| match figure {
             None => "-".to_owned(),
             Some(large) if large > 1e6 => format!("{large:.1e}"),
@@ -62,7 +73,10 @@ impl Decisions {
             vec![
                 decision.id.to_string(),
                 decision.at,
-                decision.source.to_string(),
+                match names.get(&decision.source) {
+                    Some(name) => format!("{} {name}", decision.source),
+                    None => decision.source.to_string(),
+                },
                 decision.reason,
                 value,
                 price,

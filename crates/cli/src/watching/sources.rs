@@ -1,6 +1,7 @@
 //! `dunlin sources`: what is watched, and its health.
 
 use clap::Args;
+use dunlin_core::Time;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -103,18 +104,11 @@ fn row(source: &SourceRecord) -> Vec<String> {
 fn probes(backend: &dyn Backend, source: &SourceRecord) -> [String; 3] {
     let Ok(explained) = backend.explain(source.id) else { return ["-", "-", "-"].map(str::to_owned) };
     let now = clock::now();
-    let when = |name: &str| {
-        let time = explained[name].as_str().and_then(clock::parse_rfc3339);
-        time.map_or_else(|| "-".to_owned(), |time| moments::relative(time, now))
-    };
+    let when = |name: &str| when(&explained, name, now);
     let curve = explained["forecast"]["curve"].as_array();
     let expected: Option<f64> =
         curve.map(|hours| hours.iter().filter_map(|hour| hour["expected"].as_f64()).sum());
-    let next = match explained["standing"].as_str() {
-        Some("in_flight") => "now".to_owned(),
-        Some("paused" | "unusable") => "-".to_owned(),
-        _ => when("next_probe"),
-    };
+    let next = next_probe(&explained, now);
     // Of a source that is not watched nothing is expected, not even nothing.
     let is_watched = next != "-" && explained["last_probe"] != Value::Null;
     let expected = expected.filter(|_| is_watched).map(|changes| format!("{:.1}", changes.max(0.0)));
@@ -123,4 +117,47 @@ fn probes(backend: &dyn Backend, source: &SourceRecord) -> [String; 3] {
         None => when("last_probe"),
     };
     [last, next, expected.unwrap_or_else(|| "-".to_owned())]
+}
+
+/// A time in what is known of a source, as people read it; a dash where there is none.
+fn when(explained: &Value, name: &str, now: Time) -> String {
+    let time = explained[name].as_str().and_then(clock::parse_rfc3339);
+    time.map_or_else(|| "-".to_owned(), |time| moments::relative(time, now))
+}
+
+/// When the next probe is expected.
+fn next_probe(explained: &Value, now: Time) -> String {
+    match explained["standing"].as_str() {
+        Some("in_flight") => "now".to_owned(),
+        Some("paused" | "unusable") => "-".to_owned(),
+        // It is due, and so are others: the latest is what can be promised.
+        _ if explained["others_due"].as_u64().unwrap_or(0) > 0 => {
+            match when(explained, "next_probe_by", now).as_str() {
+                "-" => "in its turn".to_owned(),
+                by => by.replacen("in ", "within ", 1),
+            }
+        }
+        _ => when(explained, "next_probe", now),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_source_that_waits_for_others_is_not_probed_now() {
+        let now = Time::from_seconds(1_700_000_000);
+        let at = |seconds: i64| clock::rfc3339(Time::from_seconds(1_700_000_000 + seconds));
+        let mut explained = json!({"standing": "watched", "next_probe": at(0), "others_due": 0});
+        assert_eq!(next_probe(&explained, now), "now");
+        explained["others_due"] = 40.into();
+        assert_eq!(next_probe(&explained, now), "in its turn", "there is no budget");
+        explained["next_probe_by"] = at(300).into();
+        assert_eq!(next_probe(&explained, now), "within 5 min");
+        explained["standing"] = "paused".into();
+        assert_eq!(next_probe(&explained, now), "-");
+    }
 }

@@ -7,6 +7,7 @@ mod bad_input; // every kind of nonsense: a message with its place, exit code 2,
 mod configuration; // settings from four sources
 #[cfg(unix)]
 mod descriptors; // few files may be open; addresses that others reach
+mod detecting; // versions of a page, told as a service would; lists in any character set
 mod end_to_end; // two services on a sped-up web: every promise, and learning pays
 mod ending; // the end of a service, also when it hangs
 mod generate; // made-up inputs and what can be done with them

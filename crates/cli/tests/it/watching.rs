@@ -81,6 +81,10 @@ fn a_service_and_its_data_directory_say_the_same() {
     let table = desk.run("budget --data data").stdout;
     assert!(table.contains("http://127.0.0.1:"), "scopes are named by what people know them by: {table}");
     assert!(!desk.json("decisions --data data --json")["decisions"].as_array().unwrap().is_empty());
+    let named = desk.json("sources --data data --json")["sources"].as_array().unwrap().clone();
+    let named = named.iter().find_map(|source| source["name"].as_str().or(source["title"].as_str())).unwrap();
+    let table = desk.run("decisions --limit 1000 --data data").stdout;
+    assert!(table.contains(&named[..named.floor_char_boundary(10)]), "{named}: {table}");
     newest_ends(&desk);
     let table = desk.run("sources --data data").stdout;
     assert!(table.contains("https://b.example/feed?…") && !table.contains("s3cret"), "{table}");
