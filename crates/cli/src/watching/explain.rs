@@ -120,7 +120,7 @@ fn in_words(source: &SourceRecord, explained: &Value) -> String {
         );
     }
     for part in explained["suppressed"].as_array().into_iter().flatten() {
-        let _ = writeln!(text, "{}", suppressed(part, when(&part["last"])));
+        let _ = writeln!(text, "{}", suppressed(part, when(&part["last"]), source.id));
     }
     let _ = write!(
         text,
@@ -131,7 +131,7 @@ fn in_words(source: &SourceRecord, explained: &Value) -> String {
 }
 
 /// A line about something that was different and not reported.
-fn suppressed(part: &Value, last: Option<String>) -> String {
+fn suppressed(part: &Value, last: Option<String>, id: i64) -> String {
     let shown = |name: &str| one_line(part[name].as_str().unwrap_or_default(), 40);
     let what = match (shown("old"), shown("new")) {
         (old, new) if old.is_empty() && new.is_empty() => String::new(),
@@ -141,7 +141,11 @@ fn suppressed(part: &Value, last: Option<String>) -> String {
     };
     let times = part["times"].as_u64().unwrap_or(1);
     let last = last.unwrap_or_default();
-    format!("  not told    {times}×, {last}, since {}{what}", shown("because"))
+    let because = one_line(part["because"].as_str().unwrap_or_default(), 80);
+    format!(
+        "  not told    {times}×, {last}, since {because}{what}\n              to hear of it: `dunlin edit {id} --flicker tell`, or \
+         add a source with --selector or --json-path for this part"
+    )
 }
 
 fn rate(per_hour: f64) -> String {
@@ -167,6 +171,15 @@ fn sparkline(values: &[f64]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_part_that_is_not_told_comes_with_what_to_do_about_it() {
+        let part =
+            serde_json::json!({"because": "it shows the time", "old": "14:07", "new": "14:09", "times": 3});
+        let text = suppressed(&part, Some("1 min ago".to_owned()), 7);
+        assert!(text.contains("3×, 1 min ago, since it shows the time: 14:07 → 14:09"), "{text}");
+        assert!(text.contains("`dunlin edit 7 --flicker tell`") && text.contains("--selector"), "{text}");
+    }
 
     #[test]
     fn a_rate_is_shown_in_the_unit_that_people_would_use() {

@@ -72,13 +72,20 @@ struct SuppressedResponse {
     /// When it was last suppressed.
     #[schema(format = DateTime)]
     last: String,
+    /// How to hear of it.
+    #[schema(value_type = String)]
+    remedy: &'static str,
 }
+
+/// What its owner has said wins over what is taken for noise.
+const REMEDY: &str = "edit the source: with flicker `tell` every difference is reported; with a selector or path for this part alone, \
+                      so is whatever it says";
 
 impl From<SuppressedPart> for SuppressedResponse {
     fn from(part: SuppressedPart) -> Self {
         let last = rfc3339(part.last());
         let SuppressedPart { why, because, old, new, times, .. } = part;
-        Self { why, because, old, new, times, last }
+        Self { why, because, old, new, times, last, remedy: REMEDY }
     }
 }
 
