@@ -16,6 +16,8 @@ mod pace; // a host without a gap
 mod polite; // gaps, robots.txt, Retry-After
 mod probes; // what a probe makes of a page
 mod redirects; // redirects to other sites, and sites across restarts
+mod reference; // pages of others with known changes and known noise; needs DUNLIN_REFERENCE
+mod scoring; // how well what was told fits what is known
 mod sharing; // sources of one resource
 mod slow; // pages that take too long to read, and what else may stand still
 mod stand_ins; // answers that are not what their source is about

@@ -9,6 +9,7 @@ mod names; // a resolver whose answers the test decides
 mod origin; // the hostile web server
 mod politeness; // laws: never too soon, never too many
 mod redirects; // chains, loops, and what goes along
+mod reference; // what others expect of robots.txt; needs DUNLIN_REFERENCE
 mod reuse; // kept connections, conditional requests
 mod robots; // robots.txt: laws against an oracle, fetching, caching
 mod ssrf; // the table of hostile URLs, name servers and redirects
