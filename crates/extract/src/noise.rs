@@ -45,7 +45,10 @@ const MAX_SIZE: usize = 1 << 20;
 
 impl CheckedPattern {
     pub(crate) fn new(text: &str) -> Result<Self, Error> {
-        let parse = |text: &str| regex_syntax::ParserBuilder::new().multi_line(true).build().parse(text);
+        let parse = |text: &str| {
+            let hir = regex_syntax::ParserBuilder::new().multi_line(true).build().parse(text);
+            hir.map_err(|error| error.to_string())
+        };
         let hir = parse_part(Part::Pattern, text, parse)?;
         // What is written well can only be too large; and to compile each beginning of it would find no place where it is.
         let regex = RegexBuilder::new(text).multi_line(true).size_limit(MAX_SIZE).build();
