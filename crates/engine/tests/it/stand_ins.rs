@@ -195,7 +195,7 @@ fn a_value_that_was_chosen_by_itself_is_always_told() {
 
 #[test]
 fn a_chosen_value_may_say_what_else_would_be_a_notice() {
-    let status = |word: &str| format!("<html><body><h1>Pump</h1><p id=status>{word}</p></body></html>");
+    let status = |word: &str| format!("<html><body><p>Pump</p><h1 id=status>{word}</h1></body></html>");
     let mut shown = Shown::new(&watched(r##"{"kind":"html_selector","css":"#status"}"##));
     assert_eq!(shown.found(0, &status("offline")), WELL);
     let told = shown.found(300, &status("online")).1;
