@@ -25,6 +25,8 @@ pub struct Failure {
 pub enum Refusal {
     /// It may well.
     Passing,
+    /// It is no failure of the server's: something else is shown in place of the source, and most of that is over soon.
+    Replaced,
     /// Not before a user acts: the page is gone, forbidden, or at an address that is never fetched from.
     Lasting,
 }
@@ -52,6 +54,7 @@ impl Failure {
         match (self.fault, self.refusal) {
             (Fault::Ours, _) => None,
             (_, Refusal::Lasting) => Some((Health::Refused, self.reason.clone())),
+            (_, Refusal::Replaced) => Some((Health::Attention, self.reason.clone())),
             (_, Refusal::Passing) => Some((Health::Failing, self.reason.clone())),
         }
     }

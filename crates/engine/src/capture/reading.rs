@@ -18,12 +18,12 @@ use dunlin_extract::recipe::Recipe;
 use dunlin_extract::{Diagnostic, Document, Doubt, Extractor, Flicker, Input, Item, Work};
 use dunlin_net::Fetched;
 use dunlin_sched::model::Evidence;
-use dunlin_store::{Capture, Health, NewChange, NewVersion, Outcome};
+use dunlin_store::{Capture, NewChange, NewVersion, Outcome};
 
 use super::failure::shortened;
 use super::stand_in::{self, StandIn, is_chosen_value, is_data};
 use super::{
-    Answer, Failure, FollowUp, PreparedSource, ProbeOutcome, SourceResult, SuppressedParts, failure,
+    Answer, Failure, FollowUp, PreparedSource, ProbeOutcome, Refusal, SourceResult, SuppressedParts, failure,
     health_of_reading, last_modified, note_after,
 };
 use crate::memory::{ProbeNote, flicker_note, stored_item, suppressed_note};
@@ -183,9 +183,8 @@ impl Reading<'_> {
     /// An answer that says nothing of the source. It is as if there had been none, but for the state: nothing is learned, and
     /// what will be found next may have happened since the last good answer.
     fn nothing(self, reason: String) -> SourceResult {
-        let told = Failure::new(Fault::Remote, reason);
-        let health = Some((Health::Attention, told.reason.clone()));
-        SourceResult { health, ..failure::failed(&self.prepared, told, self.at) }
+        let failure = Failure { refusal: Refusal::Replaced, ..Failure::new(Fault::Remote, reason) };
+        failure::failed(&self.prepared, failure, self.at)
     }
 
     fn judged(

@@ -17,6 +17,8 @@ use super::{Command, Control, Write};
 use crate::capture::{Failure, FollowUp, ProbeOutcome, ProbeResult, Refusal, SourceEnd, SourceResult};
 use crate::memory::{Learned, learned_note, probe_note};
 
+/// The longest pause while something else is shown in place of a source.
+const LONGEST_REPLACED: Duration = Duration::from_hours(1);
 /// The first pause after a refusal; it doubles up to the longest gap.
 const FIRST_REFUSAL: Duration = Duration::from_hours(1);
 
@@ -150,6 +152,7 @@ impl Control {
                 let longest = self.settings.longest_gap.max(FIRST_REFUSAL);
                 now.plus(Backoff { first: FIRST_REFUSAL, longest }.after(failures))
             }
+            Refusal::Replaced => now.plus(self.own_pause(failures).min(LONGEST_REPLACED)),
             Refusal::Passing => {
                 let until = self.admission.failed_until(url, now);
                 until.unwrap_or_else(|| now.plus(self.own_pause(failures)))

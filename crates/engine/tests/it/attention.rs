@@ -96,7 +96,7 @@ fn a_selector_that_matches_no_more_needs_attention_until_it_matches_again() {
 fn a_page_that_stays_behind_a_notice_needs_attention_until_it_is_back() {
     let test_store = test_store();
     let store: &dyn Store = &*test_store.store;
-    let end = HALF_A_DAY - 3_600;
+    let end = HALF_A_DAY - 7_200;
     let mut run = simulation(&test_store.store, web_with(end, Fault::Notice), 0);
     let recipe = r#"{"longest_gap":1800}"#.to_owned();
     let source = run.add_source(NewSource { recipe, ..page(URL) }).unwrap();
