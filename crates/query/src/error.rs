@@ -116,4 +116,7 @@ pub(crate) enum Problem {
     AnyText(String),
     #[error("texts are not ordered: after `{0}`, expected a number")]
     TextNotOrdered(&'static str),
+    /// Somebody else's words.
+    #[error("{0}")]
+    Objection(String),
 }

@@ -1,6 +1,6 @@
 //! From characters to tokens. It never fails: what is no token is one that nothing expects, and the parser says so.
 
-use crate::span::Span;
+use crate::span::{Span, line_and_column};
 
 /// A word, sign or literal.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,6 +39,19 @@ pub(crate) fn tokens(text: &str) -> Vec<(Token, Span)> {
             return tokens;
         }
     }
+}
+
+/// The line of the first comment of a text, from 1: canonical text has none, so whoever replaces a text by that loses them.
+///
+/// ```
+/// let text = "QUERY q -- mine\n  SELECT item AS a FROM source '--' EVERY 1 HOUR";
+/// assert_eq!(dunlin_query::first_comment(text), Some(1));
+/// ```
+pub fn first_comment(text: &str) -> Option<usize> {
+    let mut end = 0;
+    let places = tokens(text).into_iter().map(|(_, span)| span);
+    let mut gaps = places.map(|span| std::mem::replace(&mut end, span.end)..span.start);
+    gaps.find_map(|gap| Some(gap.start + text.get(gap)?.find("--")?)).map(|at| line_and_column(text, at).0)
 }
 
 struct Lexer<'t> {

@@ -1,6 +1,7 @@
 //! Continuous queries: what somebody wants to be told, as a text, and what has to be probed for it.
 //!
-//! - [`parse`]: a text of queries to checked [`Query`] trees, or to all errors in it, each with its place;
+//! - [`parse`]: a text of queries to checked [`Query`] trees, or to all errors in it, each with its place; [`parse_with`] asks
+//!   the caller about what only it can judge;
 //! - [`format()`]: trees to their canonical text;
 //! - [`Predicate::evaluate`]: whether a condition holds of what was captured;
 //! - [`Predicate::required_terms`]: the words without which it cannot, for an index over many queries;
@@ -36,6 +37,7 @@ pub mod limits;
 pub mod plan;
 
 mod calendar;
+mod claim;
 mod error;
 mod evaluate;
 mod format;
@@ -49,10 +51,13 @@ mod terms;
 mod tree;
 mod words;
 
+pub use claim::{Claim, Objection};
 pub use error::{QueryError, Refused};
 pub use evaluate::{Before, Captures, Truth, Value};
 pub use format::format;
-pub use parser::parse;
+pub use lexer::first_comment;
+pub use nearest::nearest;
+pub use parser::{parse, parse_with};
 pub use span::Span;
 pub use terms::Term;
 pub use tree::{

@@ -5,7 +5,7 @@ const MAX_LENGTH: usize = 32;
 
 /// The candidate with the fewest typing errors between it and `word`, if those are few; the first of equals. Case
 /// does not count.
-pub(crate) fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     let word: Vec<char> =
         word.chars().map(|letter| letter.to_ascii_lowercase()).take(MAX_LENGTH + 1).collect();
     let mut best: Option<(usize, &str)> = None;

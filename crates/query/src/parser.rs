@@ -9,6 +9,7 @@ mod predicate;
 mod scope;
 mod select;
 
+use crate::claim::{Claim, Judge, Objection};
 use crate::error::{Problem, QueryError, Refused};
 use crate::keyword::{Keyword, OPTIONS};
 use crate::lexer::{Token, tokens};
@@ -28,6 +29,25 @@ type Parsed<T> = Result<T, Stop>;
 ///
 /// All errors that can be told apart are reported at once. A text with an error gives no query.
 pub fn parse(text: &str) -> Result<Vec<Query>, Refused> {
+    parse_with(text, |_| Ok(()))
+}
+
+/// The same, and what `judge` objects to is an error at its place, among the others.
+///
+/// ```
+/// use dunlin_query::{Claim, Objection, parse_with};
+///
+/// let text = "QUERY q SELECT item AS post FROM source 'blog' EVERY 1 HOUR";
+/// let refused = parse_with(text, |claim| match claim {
+///     Claim::From(from) => Err(Objection { message: format!("no {from} here"), hint: None }),
+///     _ => Ok(()),
+/// });
+/// assert_eq!(refused.unwrap_err().to_string(), "line 1, column 41: no source 'blog' here");
+/// ```
+pub fn parse_with(
+    text: &str,
+    mut judge: impl FnMut(Claim<'_>) -> Result<(), Objection>,
+) -> Result<Vec<Query>, Refused> {
     if text.len() > MAX_TEXT {
         let at = (0..=MAX_TEXT).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
         let span = Span { start: at, end: at };
@@ -40,6 +60,7 @@ pub fn parse(text: &str) -> Result<Vec<Query>, Refused> {
         errors: Vec::new(),
         scope: Scope::default(),
         n_patterns: 0,
+        judge: &mut judge,
     };
     let queries = parser.file();
     let mut errors = parser.errors;
@@ -54,6 +75,7 @@ struct Parser<'t> {
     errors: Vec<QueryError>,
     scope: Scope,
     n_patterns: usize,
+    judge: &'t mut Judge<'t>,
 }
 
 impl Parser<'_> {
@@ -158,6 +180,7 @@ impl Parser<'_> {
         if crate::words(&words).next().is_none() {
             self.note(span, &Problem::NoWord(words.clone()), None);
         }
+        self.submit(span, Claim::Watch(&words));
         self.expect(Keyword::Importance)?;
         let importance = self
             .number_within("IMPORTANCE", "above 0 and at most 1", |number| number > 0.0 && number <= 1.0)?;

@@ -87,8 +87,12 @@ impl QueryPlan {
         Instance::begin(self, start)
     }
 
-    /// The interval of a select of an instance, when what it waits for happened.
-    fn interval(&self, select: usize, event: Time) -> PlannedInterval {
+    /// The interval of a select of an instance, when what it waits for happened: the beginning of the instance, or the moment
+    /// at which its WHEN was found to hold.
+    ///
+    /// # Panics
+    /// If there is no such select.
+    pub fn interval(&self, select: usize, event: Time) -> PlannedInterval {
         let Select { start, length, .. } = &self.block.selects[select];
         let begin = match start {
             // The trigger begins with its instance, and others at their own next time, which may be the same.

@@ -23,6 +23,15 @@ impl QueryError {
     /// ");
     /// ```
     pub fn render(&self, text: &str) -> String {
+        self.shown(&format!("line {}, column {}", self.line, self.column), text)
+    }
+
+    /// The same with the place as tools write and find it, `FILE:LINE:COLUMN`.
+    pub fn render_in(&self, file: &str, text: &str) -> String {
+        self.shown(&format!("{file}:{}:{}", self.line, self.column), text)
+    }
+
+    fn shown(&self, place: &str, text: &str) -> String {
         let line: Vec<char> = text.split('\n').nth(self.line - 1).unwrap_or_default().chars().collect();
         let column = (self.column - 1).min(line.len());
         let from = column.saturating_sub(SHOWN.0);
@@ -42,7 +51,8 @@ impl QueryError {
         let number = self.line.to_string();
         let margin = " ".repeat(number.len());
         let before = " ".repeat(column - from + usize::from(cut_before));
-        let mut message = format!("line {}, column {}: ", self.line, self.column);
+        let mut message: String = place.chars().map(harmless).collect();
+        message.push_str(": ");
         message.extend(self.message.chars().map(harmless));
         let _ = writeln!(message, "\n  {number} | {}", shown.trim_end());
         let _ = writeln!(message, "  {margin} | {before}{carets}");
@@ -57,6 +67,11 @@ impl Refused {
     /// All errors as [`QueryError::render`] shows them, with an empty line between.
     pub fn render(&self, text: &str) -> String {
         self.0.iter().map(|error| error.render(text)).collect::<Vec<_>>().join("\n")
+    }
+
+    /// All errors as [`QueryError::render_in`] shows them.
+    pub fn render_in(&self, file: &str, text: &str) -> String {
+        self.0.iter().map(|error| error.render_in(file, text)).collect::<Vec<_>>().join("\n")
     }
 }
 

@@ -1,6 +1,7 @@
 //! Moving through the tokens of a text, and saying what was expected of them.
 
 use super::{Parsed, Parser, Stop};
+use crate::claim::Claim;
 use crate::error::{Problem, QueryError};
 use crate::keyword::Keyword;
 use crate::lexer::Token;
@@ -78,6 +79,17 @@ impl<'t> Parser<'t> {
     pub(super) fn note(&mut self, span: Span, problem: &Problem, hint: Option<String>) {
         if !self.has_enough_errors() {
             self.errors.push(QueryError::new(self.text, span, problem, hint));
+        }
+    }
+
+    /// Asks the caller about something at a place, and notes an objection.
+    pub(super) fn submit(&mut self, span: Span, claim: Claim<'_>) {
+        // To judge may be work, of which nobody would see the result.
+        if self.has_enough_errors() {
+            return;
+        }
+        if let Err(objection) = (self.judge)(claim) {
+            self.note(span, &Problem::Objection(objection.message), objection.hint);
         }
     }
 

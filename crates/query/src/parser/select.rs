@@ -4,6 +4,7 @@ use url::Url;
 
 use super::cursor::quoted;
 use super::{Parsed, Parser, Stop, ends_a_select};
+use crate::claim::Claim;
 use crate::error::Problem;
 use crate::keyword::{Keyword, SELECT_CLAUSES};
 use crate::lexer::Token;
@@ -14,7 +15,8 @@ use crate::tree::{From, Length, Select, Start, TimesOfDay, What};
 /// What the clauses of a SELECT said so far, and where.
 #[derive(Default)]
 struct Clauses {
-    pick: Option<(String, Span)>,
+    /// With the place of the text alone.
+    pick: Option<((String, Span), Span)>,
     start: Option<(Start, Span)>,
     length: Option<(Length, Span)>,
     /// A clause could not be read, so that something seems to be missing that is not.
@@ -32,15 +34,18 @@ impl Parser<'_> {
             self.note(name_span, &Problem::DuplicateName(name.clone()), None);
         }
         self.expect(Keyword::From)?;
-        let from_span = self.span();
+        let (from_span, n_errors) = (self.span(), self.errors.len());
         let from = self.from()?;
+        if self.errors.len() == n_errors {
+            self.submit(self.last_span(), Claim::From(&from));
+        }
         if what == What::Value && matches!(from, From::Feed(_)) {
             let hint = "write SELECT item, or name a page or JSON".to_owned();
             self.note(from_span, &Problem::NoValues("feed"), Some(hint));
         }
         let clauses = self.clauses(is_trigger);
         let Clauses { pick, start, length, is_broken } = clauses;
-        if let Some((_, pick_span)) = &pick {
+        if let Some(((text, text_span), pick_span)) = &pick {
             let (kind, hint) = match from {
                 From::Feed(_) => ("feed", "a feed has items; ask for their fields in a predicate"),
                 From::SourceId(_) | From::SourceName(_) => {
@@ -50,6 +55,8 @@ impl Parser<'_> {
             };
             if !kind.is_empty() {
                 self.note(*pick_span, &Problem::NoPick(kind), Some(hint.to_owned()));
+            } else if !text.trim().is_empty() {
+                self.submit(*text_span, Claim::Pick { from: &from, text });
             }
         }
         if is_trigger && start.is_none() && !is_broken {
@@ -62,7 +69,7 @@ impl Parser<'_> {
             let [within, every] = [*within, *every].map(crate::format::duration);
             self.note(*span, &Problem::WithinLongerThanEvery { within, every }, None);
         }
-        let (pick, start, length) = (pick.map(first), start.map(first), length.map(first));
+        let (pick, start, length) = (pick.map(first).map(first), start.map(first), length.map(first));
         Ok(Select { what, name, from, pick, start, length })
     }
 
@@ -169,7 +176,7 @@ impl Parser<'_> {
         match keyword {
             Keyword::Pick => {
                 let (pick, end) = self.some_text("a CSS selector or a JSON path, in quotes", "PICK")?;
-                self.keep_once(&mut clauses.pick, pick, span.to(end), "PICK");
+                self.keep_once(&mut clauses.pick, (pick, end), span.to(end), "PICK");
             }
             Keyword::Within => {
                 let (within, end) = self.duration()?;

@@ -1,6 +1,6 @@
 //! Each kind of broken query, with the place and the words of its error. The rendered form is in docs/query-language.md.
 
-use dunlin_query::parse;
+use dunlin_query::{Claim, Objection, first_comment, parse, parse_with};
 
 /// The errors of a text as `line:column message (hint)`.
 fn errors(text: &str) -> Vec<String> {
@@ -263,4 +263,74 @@ fn of_a_long_line_only_the_part_around_the_place_is_shown() {
     assert!(lines[1].starts_with("  1 | …") && lines[1].ends_with('…'), "{shown}");
     let at = lines[2].find('^').unwrap();
     assert_eq!(lines[1].chars().skip(at).take(5).collect::<String>(), "thing");
+}
+
+#[test]
+fn what_a_caller_objects_to_is_an_error_among_the_others() {
+    let text = "\
+QUERY one
+  SELECT item AS a FROM feed 'https://a.example/' EVERY 1 HOUR
+  SELECT value AS b FROM page 'https://b.example/' WITHIN 1 PARSEC PICK 'it''s'
+  SELECT value AS c FROM source 17 PICK 'x'
+  SELECT item AS d FROM feed 'ftp://d.example/'
+  SELECT value AS e FROM json 'https://e.example/' PICK ' '
+QUERY two WATCH 'oil' IMPORTANCE 1";
+    let mut claims = Vec::new();
+    let refused = parse_with(text, |claim| {
+        claims.push(match claim {
+            Claim::From(from) => from.to_string(),
+            Claim::Pick { from, text } => format!("{text} of {from}"),
+            Claim::Watch(words) => words.to_owned(),
+        });
+        Err(Objection { message: format!("no {}", claims.len()), hint: Some("try".to_owned()) })
+    });
+    let places = refused.unwrap_err().0.into_iter().map(|error| {
+        let place = format!("{}:{}-{} ", error.line, error.column, error.span.end - error.span.start);
+        place + &error.message + error.hint.as_deref().unwrap_or_default()
+    });
+    // Neither an address that is wrong in itself, nor an empty PICK or one out of place, is anybody else's business.
+    assert_eq!(
+        claims,
+        [
+            "feed 'https://a.example/'",
+            "page 'https://b.example/'",
+            "it's of page 'https://b.example/'",
+            "source 17",
+            "json 'https://e.example/'",
+            "oil"
+        ]
+    );
+    let expected = [
+        "2:30-20 no 1try",
+        "3:31-20 no 2try",
+        "3:61-6 expected SECONDS, MINUTES, HOURS, DAYS or WEEKS, found `PARSEC`",
+        "3:73-7 no 3try",
+        "4:33-2 no 4try",
+        "4:36-8 PICK cannot be used with a sourcewhat is picked of a source is part of the source",
+        "5:30-18 `ftp://d.example/` is no address that can be watched: expected http or https, not ftp",
+        "6:31-20 no 5try",
+        "6:57-3 PICK is empty",
+        "7:17-5 no 6try",
+    ];
+    assert_eq!(places.collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn an_error_is_shown_with_its_file() {
+    let text = "QUERY q\n  SELECT";
+    let shown = parse(text).unwrap_err().render_in("a\u{1b}.q", text);
+    assert_eq!(
+        shown,
+        "a\u{fffd}.q:2:9: expected item or value, found the end of the text\n  2 |   SELECT\n    |         ^\n"
+    );
+}
+
+#[test]
+fn a_comment_is_found_wherever_it_is_and_nowhere_else() {
+    let first = |text| first_comment(text);
+    assert_eq!(
+        [first("--"), first("a\n\n b -- c"), first("a 'x' y\n--"), first("a --'")],
+        [1, 3, 2, 1].map(Some)
+    );
+    assert_eq!([first(""), first("a '--' b"), first("a - - b"), first("'it''s -- x'")], [None; 4]);
 }
