@@ -8,7 +8,7 @@ mod polling;
 mod trace;
 
 pub use budget::{Overspent, check_budget};
-pub use intervals::{IntervalScore, score_intervals};
+pub use intervals::{IntervalScore, captured_ceis, score_intervals};
 pub use polling::{PollingScore, score_polling};
 pub use trace::{TraceScore, score_trace};
 

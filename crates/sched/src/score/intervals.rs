@@ -1,6 +1,6 @@
 //! Gained completeness: the share of complex needs that a schedule captures.
 
-use dunlin_core::{Chronon, ExecutionInterval, Schedule, Workload};
+use dunlin_core::{Cei, Chronon, ExecutionInterval, Schedule, Workload};
 
 use super::share;
 
@@ -25,12 +25,9 @@ pub struct IntervalScore {
 
 /// Scores a schedule on a workload.
 pub fn score_intervals(workload: &Workload, schedule: &Schedule) -> IntervalScore {
-    let probes = schedule.by_source(workload.n_sources());
-    let is_captured = |interval: &&ExecutionInterval| has_probe(&probes[interval.source().index()], interval);
     let (mut captured, mut intervals_captured) = (0, 0);
     let (mut weight_captured, mut weight) = (0.0, 0.0);
-    for cei in workload.ceis() {
-        let hits = cei.intervals.iter().filter(is_captured).count();
+    for (cei, hits) in hits(workload, schedule) {
         intervals_captured += hits;
         weight += cei.weight;
         if hits >= cei.need as usize {
@@ -47,6 +44,22 @@ pub fn score_intervals(workload: &Workload, schedule: &Schedule) -> IntervalScor
         intervals_captured,
         probes: schedule.probes().len(),
     }
+}
+
+/// Whether a schedule captures each CEI of a workload, by its index: for whoever counts by profile.
+pub fn captured_ceis(workload: &Workload, schedule: &Schedule) -> Vec<bool> {
+    hits(workload, schedule).map(|(cei, hits)| hits >= cei.need as usize).collect()
+}
+
+/// The CEIs, each with the number of its intervals that the schedule captures.
+fn hits<'w>(workload: &'w Workload, schedule: &Schedule) -> impl Iterator<Item = (Cei<'w>, usize)> {
+    let probes = schedule.by_source(workload.n_sources());
+    workload.ceis().map(move |cei| {
+        let is_captured =
+            |interval: &&ExecutionInterval| has_probe(&probes[interval.source().index()], interval);
+        let hits = cei.intervals.iter().filter(is_captured).count();
+        (cei, hits)
+    })
 }
 
 fn has_probe(probes: &[Chronon], interval: &ExecutionInterval) -> bool {

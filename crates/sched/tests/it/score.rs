@@ -1,7 +1,7 @@
 //! The evaluator on cases small enough to work out by hand.
 
 use dunlin_core::{Budget, Changes, Chronon, Costs, Need, Probe, Schedule, SourceIdx, Workload};
-use dunlin_sched::score::{TraceScore, check_budget, score_intervals, score_trace};
+use dunlin_sched::score::{TraceScore, captured_ceis, check_budget, score_intervals, score_trace};
 use dunlin_sched::value::{Life, Urgency, ValueModel};
 
 use crate::instances::{chronon, interval};
@@ -22,6 +22,7 @@ fn intervals_count_whole_ceis_their_weight_and_what_they_need() {
     let score = score_intervals(&workload, &schedule(&[(3, 0), (4, 1)]));
     assert_eq!((score.captured, score.ceis, score.intervals_captured, score.probes), (2, 3, 4, 2));
     assert_eq!((score.weight_captured, score.weighted_completeness), (6.0, 0.75));
+    assert_eq!(captured_ceis(&workload, &schedule(&[(3, 0), (4, 1)])), [true, true, false]);
     let empty = score_intervals(&workload, &Schedule::new());
     assert_eq!((empty.captured, empty.gained_completeness), (0, 0.0));
 }
