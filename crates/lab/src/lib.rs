@@ -31,6 +31,7 @@ pub mod optimum;
 pub mod planners;
 pub mod policies;
 pub mod polling;
+pub mod queries;
 pub mod simulate;
 mod stream;
 pub mod sweep;

@@ -10,6 +10,7 @@ pub(crate) enum Purpose {
     Noise,
     Updates,
     Profiles,
+    Conditions,
 }
 
 /// The numbers for one source or profile.
@@ -18,6 +19,7 @@ pub(crate) fn stream(seed: u64, purpose: Purpose, idx: u32) -> ChaCha8Rng {
         Purpose::Noise => 0,
         Purpose::Updates => 1,
         Purpose::Profiles => 2,
+        Purpose::Conditions => 3,
     };
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     rng.set_stream(purpose << 32 | u64::from(idx));

@@ -64,6 +64,17 @@ pub enum Problem {
     /// Bytes in another encoding.
     #[error("bytes that are not UTF-8 (expected UTF-8 text)")]
     NotUtf8,
+    /// Queries in another encoding, which no decoder here looks for.
+    #[error("bytes that are not UTF-8 (expected UTF-8 text; save it as that, or convert it with iconv)")]
+    NotUtf8Queries,
+    /// More text than anybody writes.
+    #[error(
+        "a text of more than {limit} bytes (expected at most {limit}; split the queries over several files)"
+    )]
+    QueriesTooLong {
+        /// The longest text allowed.
+        limit: usize,
+    },
     /// A gzip file cut off.
     #[error("gzip data end too early (expected a complete file; was it cut off?)")]
     TruncatedGzip,

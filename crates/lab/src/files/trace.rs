@@ -135,7 +135,7 @@ impl TraceFile {
 
 impl Epoch {
     /// The number of the chronon that second `time` falls into, if it went on for ever in both directions.
-    fn chronon_of(self, time: i64) -> i128 {
+    pub(crate) fn chronon_of(self, time: i64) -> i128 {
         let since = i128::from(time) - i128::from(self.start);
         since.div_euclid(i128::from(self.chronon_seconds.get())) + 1
     }

@@ -10,6 +10,7 @@ mod limits; // lines and files that would not fit in memory
 mod live; // the scheduler of the service on needs, with every kind of budget
 mod optimum; // exact optima and bounds of whole workloads
 mod polling; // plans learnt on one half of a trace, measured on the other; CAM's headline
+mod queries; // queries over traces as needs, worked out by hand; what is drawn; refusals
 mod reference; // against data that are not in the repository: real traces, results of an independent program
 mod refusals; // every kind of bad line, with its exact message
 mod round_trip; // what is written is what is read
