@@ -48,9 +48,9 @@ pub(crate) struct IntervalsArgs {
     pub(crate) costs: Option<PathBuf>,
 }
 
-/// Which part of which trace, and how it is valued.
+/// Which part of which trace.
 #[derive(Debug, Args)]
-pub(crate) struct TraceArgs {
+pub(crate) struct TraceSpanArgs {
     /// Real updates: source,time in seconds; - is standard input
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: PathBuf,
@@ -63,6 +63,13 @@ pub(crate) struct TraceArgs {
     /// Length of the epoch [default: up to the last update]
     #[arg(long, value_name = "K", value_parser = chronons, allow_negative_numbers = true)]
     pub(crate) chronons: Option<u32>,
+}
+
+/// Which part of which trace, and how it is valued.
+#[derive(Debug, Args)]
+pub(crate) struct TraceArgs {
+    #[command(flatten)]
+    pub(crate) span: TraceSpanArgs,
     /// How long a change stays visible: append, window:W, changes:Z or overwrite
     #[arg(long, default_value = "overwrite")]
     pub(crate) life: Life,

@@ -6,7 +6,7 @@ use dunlin_core::{Budget, Changes, Costs};
 use dunlin_lab::files::{BudgetFile, CostsFile, Epoch, Excerpt, IntervalsFile, TraceFile};
 use dunlin_sched::value::ValueModel;
 
-use crate::args::{IntervalsArgs, MOST_CHRONONS, TraceArgs};
+use crate::args::{IntervalsArgs, MOST_CHRONONS, TraceArgs, TraceSpanArgs};
 use crate::failure::Failure;
 
 /// Prints what was odd but not wrong.
@@ -68,6 +68,29 @@ pub(crate) fn trace_file(path: &Path) -> Result<TraceFile, Failure> {
     Ok(file)
 }
 
+/// A trace with the part of it under study, in which something changes.
+pub(crate) fn trace_span(args: &TraceSpanArgs) -> Result<(TraceFile, Epoch), Failure> {
+    let file = trace_file(&args.trace)?;
+    let start = args.start.unwrap_or_else(|| file.default_start(args.chronon));
+    let default_chronons = || file.default_chronons(start, args.chronon);
+    let chronons = args.chronons.unwrap_or_else(default_chronons);
+    if chronons > MOST_CHRONONS {
+        return Err(Failure::input(format!(
+            "{}: {chronons} chronons up to the last update (expected at most {MOST_CHRONONS}; try a longer \
+             --chronon, or --chronons K)",
+            args.trace.display()
+        )));
+    }
+    let epoch = Epoch { start, chronon_seconds: args.chronon, chronons };
+    if file.changes(epoch).is_empty() {
+        return Err(Failure::input(format!(
+            "{}: no update within {chronons} chronons from second {start} (try another --start or --chronons)",
+            args.trace.display()
+        )));
+    }
+    Ok((file, epoch))
+}
+
 /// Needs, ready to be scheduled.
 pub(crate) struct Intervals {
     pub(crate) file: IntervalsFile,
@@ -94,24 +117,7 @@ pub(crate) struct Trace {
 
 impl Trace {
     pub(crate) fn read(args: &TraceArgs) -> Result<Self, Failure> {
-        let file = trace_file(&args.trace)?;
-        let start = args.start.unwrap_or_else(|| file.default_start(args.chronon));
-        let default_chronons = || file.default_chronons(start, args.chronon);
-        let chronons = args.chronons.unwrap_or_else(default_chronons);
-        if chronons > MOST_CHRONONS {
-            return Err(Failure::input(format!(
-                "{}: {chronons} chronons up to the last update (expected at most {MOST_CHRONONS}; try a longer \
-                 --chronon, or --chronons K)",
-                args.trace.display()
-            )));
-        }
-        let epoch = Epoch { start, chronon_seconds: args.chronon, chronons };
-        if file.changes(epoch).is_empty() {
-            return Err(Failure::input(format!(
-                "{}: no update within {chronons} chronons from second {start} (try another --start or --chronons)",
-                args.trace.display()
-            )));
-        }
+        let (file, epoch) = trace_span(&args.span)?;
         Ok(Self { file, epoch, model: ValueModel::new(args.life, args.urgency) })
     }
 

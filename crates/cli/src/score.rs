@@ -120,7 +120,7 @@ pub(crate) struct ScoreTrace {
 
 impl ScoreTrace {
     fn run(&self) -> Result<(), Failure> {
-        let paths = [Some(&self.input.trace), self.input.costs.as_ref(), self.probabilities.as_ref()];
+        let paths = [Some(&self.input.span.trace), self.input.costs.as_ref(), self.probabilities.as_ref()];
         inputs::check_standard_input(paths.into_iter().chain(self.common.paths()))?;
         let mut trace = Trace::read(&self.input)?;
         if let Some(path) = &self.probabilities {

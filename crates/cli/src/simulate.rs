@@ -309,7 +309,7 @@ impl SimulateTrace {
                 "--warm-up, --reveal and --rhythms are for a policy that learns (add --knowledge learned)",
             ));
         }
-        let paths = [Some(&self.input.trace), self.input.costs.as_ref(), self.probabilities.as_ref()];
+        let paths = [Some(&self.input.span.trace), self.input.costs.as_ref(), self.probabilities.as_ref()];
         inputs::check_standard_input(paths.into_iter().chain([self.common.budget.budget_file.as_ref()]))
     }
 

@@ -43,14 +43,14 @@ impl SimulateMixed {
         if self.input.costs.is_some() {
             return Err(Failure::input("--costs: every probe costs the same here (leave it out)"));
         }
-        let paths = [Some(&self.input.trace), Some(&self.intervals), self.budget.budget_file.as_ref()];
+        let paths = [Some(&self.input.span.trace), Some(&self.intervals), self.budget.budget_file.as_ref()];
         inputs::check_standard_input(paths.into_iter())?;
         let trace = Trace::read(&self.input)?;
-        let needs = IntervalsFile::open(&self.intervals, self.input.chronons.unwrap_or(MOST_CHRONONS))?;
+        let needs = IntervalsFile::open(&self.intervals, self.input.span.chronons.unwrap_or(MOST_CHRONONS))?;
         inputs::warn(&needs.warnings);
         // Unless it is given, the epoch ends when both have.
         let last_start = needs.workload.ceis().flat_map(|cei| cei.intervals).map(|it| it.start().get()).max();
-        let chronons = self.input.chronons.unwrap_or(trace.epoch.chronons.max(last_start.unwrap_or(0)));
+        let chronons = self.input.span.chronons.unwrap_or(trace.epoch.chronons.max(last_start.unwrap_or(0)));
         let epoch = Epoch { chronons, ..trace.epoch };
         let budget =
             inputs::budget(self.budget.budget.as_ref(), self.budget.budget_file.as_deref(), chronons)?
