@@ -22,6 +22,7 @@ mod log;
 mod moments;
 mod output;
 mod plan;
+mod query;
 mod score;
 mod serve;
 mod simulate;
@@ -107,6 +108,9 @@ enum Command {
     /// Check, copy, thin out or compact the database
     #[command(subcommand)]
     Store(upkeep::StoreCommand),
+    /// Check and format continuous queries
+    #[command(subcommand)]
+    Query(query::QueryCommand),
     /// Run scheduling policies on needs, on a trace, or on made-up workloads
     #[command(subcommand)]
     Simulate(simulate::Simulate),
@@ -154,6 +158,7 @@ impl Command {
             Self::Config(command) => command.run(),
             Self::Doctor(command) => command.run(),
             Self::Store(command) => command.run(),
+            Self::Query(command) => command.run(),
             Self::Simulate(command) => command.run(),
             Self::Score(command) => command.run(),
             Self::Plan(command) => command.run(),

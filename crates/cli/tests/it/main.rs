@@ -21,6 +21,7 @@ mod optimum; // planners and bounds
 mod pages; // more than one page of anything
 mod plan; // polling plans
 mod planned; // the service by plans
+mod queries; // texts of queries: checked and formatted
 mod reference; // the service on a real trace; needs DUNLIN_REFERENCE
 mod run; // running the binary
 mod running; // a binary that keeps running
