@@ -108,10 +108,10 @@ enum Command {
     /// Check, copy, thin out or compact the database
     #[command(subcommand)]
     Store(upkeep::StoreCommand),
-    /// Check and format continuous queries
+    /// Check and format continuous queries; `simulate queries` runs them on a trace
     #[command(subcommand)]
     Query(query::QueryCommand),
-    /// Run scheduling policies on needs, on a trace, or on made-up workloads
+    /// Run scheduling policies on needs, on queries, on a trace, or on made-up workloads
     #[command(subcommand)]
     Simulate(simulate::Simulate),
     /// Score a schedule from any source; a broken budget is exit code 1

@@ -138,7 +138,7 @@ impl From<PolicyChoice> for Label {
 #[derive(Debug, Serialize)]
 pub(crate) struct IntervalsReport {
     #[serde(skip)]
-    title: String,
+    pub(crate) title: String,
     policy: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     preemptive: Option<bool>,

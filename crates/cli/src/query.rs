@@ -1,4 +1,5 @@
-//! `dunlin query`: texts of queries, checked and written in their canonical form. No query is installed anywhere.
+//! `dunlin query`: texts of queries, checked and written in their canonical form. No query is installed anywhere: so far, queries
+//! run in the lab alone ([`crate::simulate`]).
 
 mod check;
 mod format;
@@ -7,7 +8,8 @@ mod picks;
 use std::path::Path;
 
 use clap::Subcommand;
-use dunlin_query::Refused;
+use dunlin_lab::files::open_query_text;
+use dunlin_query::{Query, Refused};
 
 use crate::failure::Failure;
 
@@ -26,6 +28,15 @@ impl QueryCommand {
             Self::Format(command) => command.run(),
         }
     }
+}
+
+/// Reads queries from a path, or from standard input for `-`; what is wrong with them is shown.
+pub(crate) fn read(
+    path: &Path,
+    parse: impl FnOnce(&str) -> Result<Vec<Query>, Refused>,
+) -> Result<Vec<Query>, Failure> {
+    let text = open_query_text(path)?;
+    parse(&text).map_err(|refused| refusal(path, &text, &refused))
 }
 
 /// Shows each error with its line, and sums them up.

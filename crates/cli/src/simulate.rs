@@ -1,7 +1,8 @@
-//! `dunlin simulate`: policies on needs ([`intervals`]), on a trace (here), or on made-up workloads.
+//! `dunlin simulate`: policies on needs ([`intervals`]), on queries ([`queries`]), on a trace (here), or on made-up workloads.
 
 mod intervals;
 mod mixed;
+mod queries;
 
 use std::path::PathBuf;
 
@@ -23,6 +24,7 @@ use crate::output::{TraceReport, print_json, print_table, progress};
 use crate::workload::SimulateWorkload;
 use intervals::SimulateIntervals;
 use mixed::SimulateMixed;
+use queries::SimulateQueries;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Simulate {
@@ -32,6 +34,8 @@ pub(crate) enum Simulate {
     Trace(SimulateTrace),
     /// Run the service's scheduler on a trace and needs under one budget, against fixed splits of it
     Mixed(SimulateMixed),
+    /// Run policies on queries over the sources of a trace
+    Queries(SimulateQueries),
     /// Compare policies on a made-up workload, over several seeds
     Workload(SimulateWorkload),
 }
@@ -42,6 +46,7 @@ impl Simulate {
             Self::Intervals(command) => command.run(),
             Self::Trace(command) => command.run(),
             Self::Mixed(command) => command.run(),
+            Self::Queries(command) => command.run(),
             Self::Workload(command) => command.run(),
         }
     }

@@ -30,6 +30,7 @@ mod serve; // the service, from start to end
 mod service; // a service on a data directory: its API, its stream, its end
 mod sharing; // several sources on one page, one request
 mod simulate; // policies on needs and traces
+mod simulated_queries; // policies on queries over a trace
 mod ssrf; // addresses that must not be reached, by hand and by redirect
 mod stored_data; // what a service leaves behind, and the laws for it
 mod trying; // one look at an address: warnings, suggestions, exit codes
