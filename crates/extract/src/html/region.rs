@@ -7,10 +7,10 @@ use crate::outline::Region;
 
 /// Words in names of elements that visitors are shown and editors do not write.
 #[rustfmt::skip]
-const EXTRA: [&str; 44] = [
+const EXTRA: [&str; 43] = [
     "ad", "ads", "adv", "advert", "adverts", "advertisement", "advertising", "adslot", "banner", "sponsor", "sponsored",
     "promo", "promotion", "cookie", "cookies", "consent", "gdpr", "newsletter", "subscribe", "signup", "paywall", "related",
-    "recommend", "recommended", "recommendations", "recirc", "outbrain", "taboola", "popular", "trending", "mostread",
+    "recommend", "recommended", "recommendations", "recirc", "outbrain", "taboola", "trending", "mostread",
     "mostpopular", "share", "sharing", "social", "ticker", "breadcrumb", "breadcrumbs", "pagination", "pager", "toast",
     "modal", "popup", "skip",
 ];
@@ -59,11 +59,22 @@ fn by_word(word: &str) -> Region {
 /// The words of an element's id and classes: `most-read_box` has three. `with-sidebar` says what is inside.
 fn names(element: &Element) -> impl Iterator<Item = &str> {
     let texts = element.attr("id").into_iter().chain(element.attr("class"));
-    let names = texts.flat_map(str::split_ascii_whitespace);
+    let names = texts.flat_map(str::split_ascii_whitespace).filter(|name| !is_about_something(name));
     names
         .filter(|name| !says_what_is_inside(name))
         .flat_map(|name| name.split(|c: char| !c.is_ascii_alphanumeric()))
         .filter(|word| !word.is_empty())
+}
+
+/// Whether a name says that it is what people watch pages for, whatever else it says: `promo-price`, `alert-banner`.
+fn is_about_something(name: &str) -> bool {
+    #[rustfmt::skip]
+    const WATCHED: [&str; 20] = [
+        "price", "prices", "pricing", "fee", "fees", "rate", "rates", "cost", "status", "alert", "alerts", "warning", "date", "title",
+        "headline", "stock", "availability", "notice", "quote", "result",
+    ];
+    let is_watched = |word: &str| WATCHED.iter().any(|known| word.eq_ignore_ascii_case(known));
+    name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| word.len() > 2).any(is_watched)
 }
 
 /// Whether a name is `has-sidebar`, `no_ads` or `isModal`; `notification-banner` only begins with the same letters.
@@ -99,7 +110,7 @@ mod tests {
     #[test]
     fn names_say_what_an_element_is_and_some_what_is_inside() {
         for name in
-            ["notification-banner", "notice-modal", "island-ad", "issue_promo", "nordic ad", "hashtag-ticker"]
+            ["notification-banner", "note-modal", "island-ad", "issue_promo", "nordic ad", "hashtag-ticker"]
         {
             assert_eq!(region(&format!("class='{name}'")), Region::Extra, "{name}");
             assert_eq!(region(&format!("id='{name}'")), Region::Extra, "{name}");
@@ -116,5 +127,9 @@ mod tests {
             assert_eq!(region(&format!("class='{name}'")), Region::Content, "{name}");
         }
         assert_eq!(region("class='island-sidebar'"), Region::Aside);
+        for name in ["promo-price", "share-price", "alert-banner"] {
+            assert_eq!(region(&format!("class='{name}'")), Region::Content, "{name}");
+        }
+        assert_eq!(region("class='price promo'"), Region::Extra, "each name is for itself");
     }
 }

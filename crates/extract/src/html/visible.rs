@@ -107,7 +107,9 @@ struct Lines {
 impl Lines {
     fn push(&mut self, piece: &str, block: Block) {
         self.line.push_str(piece);
-        self.block.get_or_insert(block);
+        // A piece of a line does not make the whole of it advertising.
+        let first = self.block.get_or_insert(block);
+        first.region = first.region.min(block.region);
     }
 
     fn end(&mut self) {
