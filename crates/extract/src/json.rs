@@ -10,6 +10,7 @@ use crate::html::PageReader;
 use crate::identity::RawItem;
 use crate::outline::{LineContext, Outline};
 use crate::text::{cut, heading_of, one_line};
+use crate::tokens::{Kind, tokens};
 
 mod filter;
 mod lists;
@@ -60,13 +61,15 @@ fn raw_item(value: &Value, path: Option<&str>, reader: &PageReader<'_>) -> RawIt
     let mut lines = Lines { max_bytes: reader.limits.max_item_text, ..Lines::default() };
     lines.write(value, &mut String::new(), 0, 0);
     let Lines { text, outline, .. } = lines;
+    // A value by itself is named by the end of its path: `$.price.value`.
+    let last_name = path.filter(|_| !value.is_object() && !value.is_array()).and_then(last_name);
     // Values that contain each other are written once for each.
     reader.work.take(text.len() as u64);
     let first = |names: &[&str]| names.iter().find_map(|name| scalar(value.get(name)?));
     // The whole document is one item, regardless of the ids in it.
     let is_whole = path == Some("$");
     let link = first(&["url", "link", "href", "html_url"]);
-    let title = first(&NAMES).unwrap_or_default();
+    let title = first(&NAMES).or(last_name).unwrap_or_default();
     RawItem {
         guid: first(&IDS).filter(|_| !is_whole),
         // An index does not identify a value: another value may be there tomorrow.
@@ -77,6 +80,13 @@ fn raw_item(value: &Value, path: Option<&str>, reader: &PageReader<'_>) -> RawIt
         outline,
         ..RawItem::default()
     }
+}
+
+/// The last name of a path, in either way to write it.
+fn last_name(path: &str) -> Option<String> {
+    let is_outside = |c: char| matches!(c, '.' | '[' | ']' | '\'' | '"' | '$');
+    let name = path.trim_end_matches(is_outside).rsplit(is_outside).next()?;
+    (!name.is_empty() && !name.bytes().all(|byte| byte.is_ascii_digit())).then(|| one_line(name))
 }
 
 /// Fields by which a value is known, best first.
@@ -104,8 +114,28 @@ fn element_names(values: &[Value]) -> Option<Vec<String>> {
         let distinct: BTreeSet<&String> = names.iter().collect();
         (distinct.len() == names.len()).then_some(names)
     };
-    NAMES.iter().chain(&IDS).find_map(by)
+    let fields = || values.iter().find_map(Value::as_object).into_iter().flat_map(|fields| fields.keys());
+    // Any other text that each has for itself may be its name, the shortest first; a date is none, and nor is a sentence.
+    let is_name = |name: &String| {
+        name.len() <= LONGEST_PLAIN_NAME
+            && name.split_whitespace().count() <= 4
+            && !tokens(name).iter().any(|token| matches!(token.kind, Kind::Date | Kind::Time | Kind::Code))
+    };
+    let others = || {
+        let named = fields().filter_map(|field| Some((field, by(&field.as_str())?)));
+        let named = named.filter(|(field, names)| {
+            names.iter().all(is_name)
+                && values.iter().all(|value| value.get(field).is_some_and(Value::is_string))
+        });
+        named
+            .min_by_key(|(field, names)| (names.iter().map(String::len).sum::<usize>(), field.len()))
+            .map(|(_, names)| names)
+    };
+    NAMES.iter().chain(&IDS).find_map(by).or_else(others)
 }
+
+/// Longer texts are no names.
+const LONGEST_PLAIN_NAME: usize = 40;
 
 /// The lines of a value: `name.inner[element]: value` for each plain value, names in order, so that two texts compare line by line.
 #[derive(Debug, Default)]
@@ -142,8 +172,11 @@ impl Lines {
                 let names = element_names(values);
                 let are_plain = !values.iter().any(|value| value.is_object() || value.is_array());
                 for (index, value) in values.iter().enumerate() {
-                    let name = names.as_ref().map_or_else(|| index.to_string(), |names| names[index].clone());
-                    let name = if are_plain { String::new() } else { name };
+                    // Without a name of its own, an element is known by what it says: an index is another's in another order.
+                    let name = names
+                        .as_ref()
+                        .filter(|_| !are_plain)
+                        .map_or(String::new(), |names| names[index].clone());
                     path.push('[');
                     path.push_str(&name);
                     path.push(']');
