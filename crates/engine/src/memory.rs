@@ -22,8 +22,9 @@ const PROBE_FORM: u8 = 3;
 /// The form of notes of what is learned. The first one had no time.
 const LEARNED_FORM: u8 = 2;
 
-/// The form of notes of what flickers. The first one knew lines only by their places.
-const FLICKER_FORM: u8 = 2;
+/// The form of notes of what flickers. The first one knew lines only by their places, the
+/// second one knew no figures within lines.
+const FLICKER_FORM: u8 = 3;
 
 const PROBE_NOTE: &str = "look";
 const FLICKER_NOTE: &str = "flicker";

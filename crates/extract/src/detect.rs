@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::diff::{self, Piece};
 use crate::document::{IdOrigin, Item};
 use crate::hashing::content_id;
-use crate::links::without_codes;
+use crate::links::{common_parameters, without_codes};
+use crate::parts;
 use crate::work::Work;
 
 /// Something that a reader would notice.
@@ -86,6 +87,7 @@ pub fn compare<'i>(old: &'i [Item], new: &'i [Item]) -> Comparison<'i> {
     pairing.pair_by(|item| {
         Some(item.title.clone()).filter(|title| !title.is_empty() && item.id.origin == IdOrigin::Content)
     });
+    pairing.pair_by_likeness(&Work::default());
     pairing.into_comparison()
 }
 
@@ -105,11 +107,6 @@ fn firsts(
         }
     }
     (by_key, shared)
-}
-
-/// Whether something in a link was made up for one reader.
-fn is_made_up(link: &str) -> bool {
-    without_codes(link) != link
 }
 
 /// Which new item continues which old one.
@@ -151,14 +148,44 @@ impl<'i> Pairing<'i> {
     /// apart: if two are the same without it, it is what they differ by.
     fn pair_by_lasting_links(&mut self) {
         let is_open = self.partners.iter().any(Option::is_none) && self.is_taken.contains(&false);
-        let lasting = |item: &Item| item.link.as_deref().map(without_codes);
-        if !is_open || !self.new.iter().any(|item| item.link.as_deref().is_some_and(is_made_up)) {
+        if !is_open {
+            return;
+        }
+        let common = common_parameters(self.new.iter().filter_map(|item| item.link.as_deref()));
+        let lasting = |item: &Item| item.link.as_deref().map(|link| without_codes(link, &common));
+        let is_made_up = |item: &Item| item.link.is_some() && item.link != lasting(item);
+        if !self.new.iter().any(is_made_up) {
             return;
         }
         let (_, shared) = firsts(self.new, &[], lasting);
         if shared.is_empty() {
             let (olds, _) = firsts(self.old, &self.is_taken, lasting);
             self.pair_with(&olds, lasting);
+        }
+    }
+
+    /// Pairs items that are known by nothing but their content and have most of their words in common, in their order: a row with
+    /// another price is the same row.
+    fn pair_by_likeness(&mut self, work: &Work) {
+        const MOST: usize = 100;
+        const LONGEST: usize = 4 << 10;
+        let is_free = |item: &Item| {
+            item.id.origin == IdOrigin::Content && item.link.is_none() && item.text.len() <= LONGEST
+        };
+        let olds: Vec<usize> =
+            (0..self.old.len()).filter(|at| !self.is_taken[*at] && is_free(&self.old[*at])).collect();
+        let news: Vec<usize> = (0..self.new.len())
+            .filter(|at| self.partners[*at].is_none() && is_free(&self.new[*at]))
+            .collect();
+        if olds.is_empty() || news.is_empty() || olds.len().max(news.len()) > MOST {
+            return;
+        }
+        let texts = |items: &'i [Item], indices: &[usize]| -> Vec<&'i str> {
+            indices.iter().map(|at| items[*at].text.as_str()).collect()
+        };
+        for (old, new) in parts::alike(&texts(self.old, &olds), &texts(self.new, &news), work) {
+            self.partners[news[new]] = Some(olds[old]);
+            self.is_taken[olds[old]] = true;
         }
     }
 

@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use dunlin_core::Time;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::detect::{Change, compare};
 use crate::document::Item;
@@ -20,13 +20,14 @@ mod difference;
 mod judge;
 mod places;
 mod seen;
+mod spots;
 mod surroundings;
 mod verdict;
 
 use burst::Burst;
 use difference::differences;
 use places::Places;
-use seen::Seen;
+use seen::{How, Seen};
 pub use verdict::{Changed, Reason, Suppressed, Verdict};
 
 /// What is known about a source's flicker.
@@ -56,6 +57,9 @@ pub struct Reading {
 /// A content that is gone within this time, at the next probe, may be restless; after that it may have had its reasons.
 const SOON: Duration = Duration::from_hours(3);
 
+/// A content that was there for so many probes has stood.
+const LONG: u32 = 3;
+
 /// Whether a burst needs another probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BurstState {
@@ -68,7 +72,7 @@ pub enum BurstState {
 impl Flicker {
     /// Bytes that it takes, about.
     pub fn n_bytes(&self) -> usize {
-        self.places.n_bytes() + self.seen.n_bytes()
+        self.places.n_bytes() + self.seen.n_bytes() + self.burst.n_bytes()
     }
 
     /// Whether another content may be taken for something else than the page, or that is what the page has become.
@@ -98,7 +102,7 @@ impl Flicker {
         let differences = differences(compare(first, next).changes, Moment::default(), work);
         let burst = std::mem::take(&mut self.burst).with_probe(&differences);
         for mark in burst.returned() {
-            self.seen.toggled(mark, true);
+            self.seen.toggled(mark, How::Added);
         }
         for (place, container) in burst.convicted() {
             self.places.convict(place);
@@ -134,13 +138,29 @@ impl Flicker {
         if stood && !is_soon {
             self.places.acquit();
         }
+        let content_before = self.last_content.map(Time::from_micros);
         self.last_content = reading.at.map(Time::micros).or(self.last_content);
-        let verdict = judge::judge(&mut self.places, &mut self.seen, differences, is_soon && !stood);
+        let has_stood = reading
+            .last_probe
+            .zip(reading.at)
+            .zip(content_before)
+            .is_some_and(|((last, now), first)| last.since(first) >= LONG * now.since(last));
+        let verdict =
+            judge::judge(&mut self.places, &mut self.seen, differences, is_soon && !has_stood, has_stood);
         if !self.places.is_worth_keeping() && self.seen.is_empty() {
             self.last_content = None;
         }
         (self, verdict)
     }
+}
+
+/// Reads a list that was stored, of which no more is kept than would have been written.
+fn at_most<'de, D: Deserializer<'de>, T: Deserialize<'de>, const MOST: usize>(
+    deserializer: D,
+) -> Result<Vec<T>, D::Error> {
+    let mut list = Vec::deserialize(deserializer)?;
+    list.truncate(MOST);
+    Ok(list)
 }
 
 /// All changes as they are, for a source of which everything is to be reported.

@@ -67,4 +67,5 @@ pub use flicker::Flicker;
 pub use limits::Limits;
 pub use not_the_page::{NotThePage, is_another, not_the_page};
 pub use parts::Recognised;
+pub use tokens::{Amount, amounts};
 pub use work::Work;

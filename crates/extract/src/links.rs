@@ -1,6 +1,8 @@
 //! Links without what servers make up for one reader: sessions, tracking, codes. Cuts text only; whether two links lead to the
 //! same place is for the caller to say.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::tokens::{Kind, tokens};
 
 /// Names of parameters that say who follows a link, and not where it leads; those of tracking begin so.
@@ -15,9 +17,29 @@ const MADE_UP: [&str; 32] = [
 /// A longer link is left as it is.
 const LONGEST: usize = 4_000;
 
-/// A link without parameters that are made up, by their names or because their values are codes, and without its fragment if
-/// that is one.
-pub(crate) fn without_codes(link: &str) -> String {
+/// Parameters that say the same in all of these links, which tells none of them from another: a session in letters, a language.
+pub(crate) fn common_parameters<'l>(links: impl Iterator<Item = &'l str>) -> BTreeSet<&'l str> {
+    // For each name, what it says first, and in how many links it says that.
+    let (mut n_links, mut says) = (0_usize, BTreeMap::<&str, (&str, usize)>::new());
+    for link in links.filter(|link| link.len() <= LONGEST) {
+        n_links += 1;
+        let query =
+            link.split('#').next().and_then(|link| link.split_once('?')).map_or("", |(_, query)| query);
+        let named: BTreeMap<&str, &str> = query.split('&').filter_map(|one| one.split_once('=')).collect();
+        for (name, value) in named {
+            let (first, n_alike) = says.entry(name).or_insert((value, 0));
+            *n_alike += usize::from(*first == value);
+        }
+    }
+    says.into_iter()
+        .filter(|(_, (_, n_alike))| n_links > 1 && *n_alike == n_links)
+        .map(|(name, _)| name)
+        .collect()
+}
+
+/// A link without parameters that are made up, by their names, or because their values are codes, or because they are `common` to
+/// all links; and without its fragment if that is a code.
+pub(crate) fn without_codes(link: &str, common: &BTreeSet<&str>) -> String {
     if link.len() > LONGEST {
         return link.to_owned();
     }
@@ -29,8 +51,10 @@ pub(crate) fn without_codes(link: &str) -> String {
     if let Some(inside) = inside.filter(|inside| !is_made_up(inside)) {
         lasting.extend([";", inside]);
     }
+    let name_of = |parameter: &str| parameter.split('=').next().unwrap_or_default().to_owned();
+    let is_kept = |parameter: &&str| !is_made_up(parameter) && !common.contains(&*name_of(parameter));
     let mut mark = "?";
-    for parameter in query.into_iter().flat_map(|query| query.split('&')).filter(|one| !is_made_up(one)) {
+    for parameter in query.into_iter().flat_map(|query| query.split('&')).filter(is_kept) {
         lasting.extend([mark, parameter]);
         mark = "&";
     }
@@ -69,7 +93,18 @@ mod tests {
             ("https://a.example/n?id=12&page=3#comments", "https://a.example/n?id=12&page=3#comments"),
             ("https://a.example/2026/11/a-story?lang=en", "https://a.example/2026/11/a-story?lang=en"),
         ] {
-            assert_eq!(without_codes(link), lasting);
+            assert_eq!(without_codes(link, &BTreeSet::new()), lasting);
         }
+    }
+
+    #[test]
+    fn what_all_links_say_tells_none_from_another() {
+        let links = ["https://a.example/x?s=abcdefgh&t=1", "https://a.example/x?s=abcdefgh&t=2"];
+        let common = common_parameters(links.into_iter());
+        assert_eq!(
+            links.map(|link| without_codes(link, &common)),
+            ["https://a.example/x?t=1", "https://a.example/x?t=2"]
+        );
+        assert!(common_parameters(links.into_iter().take(1)).is_empty(), "one link may be about anything");
     }
 }

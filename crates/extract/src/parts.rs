@@ -2,53 +2,29 @@
 //! differs only in what a clock, a counter or a server makes, is told apart here; what is worth reporting is decided elsewhere.
 
 mod anchors;
+mod clock;
 mod likeness;
+mod lines;
+mod slots;
 mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use crate::document::Item;
 use crate::hashing::mixed;
 use crate::outline::{LineContext, Region};
 use crate::work::Work;
 
 use anchors::{aligned, anchors};
+use clock::Elapsed;
+pub(crate) use likeness::alike_texts as alike;
 use likeness::{Features, features, paired};
+pub(crate) use lines::{Line, lines_of};
+pub(crate) use slots::{Shape, Slot, columns_of, pieces as pieces_of};
 pub use values::Recognised;
 pub(crate) use values::{
-    Moment, counts, direction, is_measured, is_money_sign, is_precious, recognised_alone, recognised_line,
+    Moment, counts, is_measured, is_precious, key_of, recognised_alone, recognised_line,
 };
-
-/// One line of an item, with where it stands. The title comes first.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Line<'i> {
-    pub(crate) text: &'i str,
-    pub(crate) context: LineContext,
-    /// How many lines with the same path are above it.
-    ordinal: u32,
-}
-
-/// The place of titles.
-const TITLE_PATH: u32 = 1;
-
-/// The lines of an item.
-pub(crate) fn lines_of(item: &Item) -> Vec<Line<'_>> {
-    let title =
-        LineContext { path: TITLE_PATH, container: TITLE_PATH, is_heading: true, ..LineContext::default() };
-    let mut above: BTreeMap<u32, u32> = BTreeMap::new();
-    // A title that was made from the first line would be reported twice.
-    let first = item.text.lines().next().unwrap_or_default();
-    let has_title = !item.title.is_empty() && !first.starts_with(item.title.trim_end_matches('…'));
-    let title = has_title.then_some((item.title.as_str(), title));
-    let body = item.text.lines().enumerate().map(|(index, text)| (text, item.outline.line(index)));
-    let with_ordinal = |(text, context): (_, LineContext)| {
-        let ordinal = above.entry(context.path).or_default();
-        *ordinal += 1;
-        Line { text, context, ordinal: *ordinal - 1 }
-    };
-    title.into_iter().chain(body).map(with_ordinal).collect()
-}
 
 /// What happened to a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,6 +50,8 @@ pub(crate) struct Part {
     /// A fingerprint of what it is one of several in.
     pub(crate) container: u32,
     pub(crate) region: Region,
+    /// In what an edited line differs.
+    pub(crate) slots: Vec<Slot>,
 }
 
 /// How two texts differ.
@@ -82,7 +60,7 @@ pub(crate) struct Parts {
     /// In the order of the new text; what is gone comes last.
     pub(crate) open: Vec<Part>,
     /// Pairs of lines that differ only in what is recognised as noise.
-    pub(crate) recognised: Vec<(usize, usize, Recognised)>,
+    pub(crate) recognised: Vec<(usize, usize, Recognised, Vec<Slot>)>,
     /// Lines that are somewhere else now.
     pub(crate) n_moved: usize,
     /// The texts are too long and too different to be compared line by line.
@@ -106,7 +84,7 @@ pub(crate) fn compare(old: &[Line<'_>], new: &[Line<'_>], moment: Moment, work: 
     if !work.take(n_different.sum::<u64>() * STEPS_PER_BYTE) {
         return Parts { is_unknown: true, ..Parts::default() };
     }
-    let mut comparison = Comparing { old, new, moment, work, parts: Parts::default() };
+    let mut comparison = Comparing { old, new, elapsed: Elapsed::of(moment), work, parts: Parts::default() };
     let mut left = (Vec::new(), Vec::new());
     let mut groups = Vec::new();
     for (removed, inserted) in hunks {
@@ -178,7 +156,7 @@ struct Candidate {
 struct Comparing<'c, 'i> {
     old: &'c [Line<'i>],
     new: &'c [Line<'i>],
-    moment: Moment,
+    elapsed: Option<Elapsed>,
     work: &'c Work,
     parts: Parts,
 }
@@ -191,7 +169,7 @@ impl Comparing<'_, '_> {
         inserted: Range<usize>,
     ) -> (Vec<Candidate>, Vec<Candidate>) {
         let candidates = |lines: &[Line<'_>], range: Range<usize>| -> Vec<Candidate> {
-            range.map(|index| Candidate { index, key: values::key_of(lines[index].text) }).collect()
+            range.map(|index| Candidate { index, key: key_of(lines[index].text) }).collect()
         };
         let (mut removed, mut inserted) = (candidates(self.old, removed), candidates(self.new, inserted));
         // Lines with the same words, whatever their figures, are found first: rows of a table keep their order.
@@ -207,8 +185,9 @@ impl Comparing<'_, '_> {
             (is_paired.0[old], is_paired.1[new]) = (true, true);
             let (old, new) = (removed[old].index, inserted[new].index);
             if self.old[old].text != self.new[new].text {
-                let what = values::recognised(self.old[old].text, self.new[new].text, self.moment);
-                self.parts.recognised.push((old, new, what.unwrap_or(Recognised::Formatting)));
+                let slots = slots::slots(&self.old[old], &self.new[new], self.elapsed, self.work);
+                let what = slots.iter().filter_map(|slot| slot.noise).max();
+                self.parts.recognised.push((old, new, what.unwrap_or(Recognised::Formatting), slots));
             }
         }
         let mut at = is_paired.0.iter();
@@ -264,8 +243,18 @@ impl Comparing<'_, '_> {
 
     fn add_edit(&mut self, old: usize, new: usize) {
         let (before, now) = (self.old[old], self.new[new]);
-        if let Some(what) = values::recognised(before.text, now.text, self.moment) {
-            self.parts.recognised.push((old, new, what));
+        if let Some(what) = values::recognised_lines(before.text, now.text) {
+            self.parts.recognised.push((old, new, what, Vec::new()));
+            return;
+        }
+        let slots = slots::slots(&before, &now, self.elapsed, self.work);
+        if slots.iter().all(|slot| slot.noise.is_some()) {
+            let what = slots.iter().filter_map(|slot| slot.noise).max();
+            self.parts.recognised.push((old, new, what.unwrap_or(Recognised::Formatting), slots));
+            return;
+        }
+        if is_reordered(before.text, now.text) {
+            self.parts.n_moved += 1;
             return;
         }
         let template = values::template_of(now.text);
@@ -283,6 +272,7 @@ impl Comparing<'_, '_> {
             place,
             container: now.context.container,
             region: now.context.region,
+            slots,
         });
     }
 
@@ -304,8 +294,16 @@ impl Comparing<'_, '_> {
         let (old, new) = if kind == PartKind::Added { (0..0, group) } else { (group, 0..0) };
         let place = mixed(line.context.path, &format!("#{}", line.ordinal));
         let LineContext { container, region, .. } = line.context;
-        self.parts.open.push(Part { kind, old, new, place, container, region });
+        self.parts.open.push(Part { kind, old, new, place, container, region, slots: Vec::new() });
     }
+}
+
+/// Whether two lines list the same things in another order.
+fn is_reordered(old: &str, new: &str) -> bool {
+    let (mut old, mut new) = (slots::pieces(old), slots::pieces(new));
+    old.sort_unstable();
+    new.sort_unstable();
+    !old.is_empty() && old == new
 }
 
 /// Lines that follow each other and belong together: one entry of a list, one section, one passage.

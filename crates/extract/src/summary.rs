@@ -7,14 +7,16 @@ use crate::detect::Change;
 use crate::diff::same;
 use crate::document::Item;
 use crate::flicker::Changed;
-use crate::parts::{is_money_sign, recognised_alone};
-use crate::tokens::{Kind, Token, tokens};
+use crate::parts::recognised_alone;
+use crate::tokens::{Kind, Token, is_currency, tokens};
 use crate::work::Work;
 
 /// The most characters of a summary.
 pub const LONGEST_SUMMARY: usize = 280;
 /// The most characters of what a line is about.
 const LONGEST_NAME: usize = 60;
+/// The most characters of a passage that came or went, so that something is left for what else did.
+const LONGEST_LINE: usize = 200;
 /// The most characters of what was there and of what is there.
 const LONGEST_SIDE: usize = 90;
 /// Bytes of a line that is said as a whole, and of what stands before a difference.
@@ -113,9 +115,9 @@ fn what_of(changed: &Changed<'_>, work: &Work) -> String {
     };
     match (&changed.change, changed.kind) {
         (Change::Added(item) | Change::Removed(item), _) => name_of(item),
-        (_, "added") => labelled(format!("+ {}", changed.new)),
-        (_, "removed") => labelled(format!("− {}", changed.old)),
-        _ => labelled(edit(&changed.old, &changed.new, work)),
+        (_, "added") => labelled(format!("+ {}", shortened(&changed.new, LONGEST_LINE))),
+        (_, "removed") => labelled(format!("− {}", shortened(&changed.old, LONGEST_LINE))),
+        _ => labelled(edit(&changed.old, &changed.new, &changed.quiet, work)),
     }
 }
 
@@ -132,13 +134,13 @@ fn below(heading: &str, what: &str) -> String {
 }
 
 /// What is different between two lines, with the words around it.
-fn edit(old: &str, new: &str, work: &Work) -> String {
+fn edit(old: &str, new: &str, quiet: &[(usize, usize)], work: &Work) -> String {
     let whole = || format!("{} → {}", shortened(old, LONGEST_SIDE), shortened(new, LONGEST_SIDE));
     if !work.take((old.len() + new.len()) as u64) {
         return whole();
     }
     let (before, now) = (tokens(old), tokens(new));
-    let differences = differences(&before, &now, work);
+    let differences = differences(&before, &now, quiet, work);
     let n_different: usize = differences.iter().map(|(old, new)| old.len() + new.len()).sum();
     let is_mostly_different = n_different * 10 > (before.len() + now.len()) * 7;
     let is_figure = |(was, is): &(Range<usize>, Range<usize>)| {
@@ -217,68 +219,130 @@ fn slice<'t>(line: &'t str, tokens: &[Token<'_>], range: Range<usize>) -> &'t st
 }
 
 /// Which tokens are different, as ranges of both lines; figures with their units, and differences with next to nothing between
-/// them as one. What only a clock or a counter changed is left out if there is anything else.
-fn differences(old: &[Token<'_>], new: &[Token<'_>], work: &Work) -> Vec<(Range<usize>, Range<usize>)> {
+/// them as one. What only a clock or a counter changed, or changes all the time, is left out if there is anything else.
+fn differences(
+    old: &[Token<'_>],
+    new: &[Token<'_>],
+    quiet: &[(usize, usize)],
+    work: &Work,
+) -> Vec<(Range<usize>, Range<usize>)> {
     let texts = |tokens: &[Token<'_>]| tokens.iter().map(|token| token.text.to_owned()).collect::<Vec<_>>();
     let Some(equal) = same(&texts(old), &texts(new), work) else { return Vec::new() };
-    let mut found: Vec<(Range<usize>, Range<usize>)> = Vec::new();
+    let mut raw: Vec<(Range<usize>, Range<usize>)> = Vec::new();
     let (mut at_old, mut at_new) = (0, 0);
     for (next_old, next_new) in equal.into_iter().chain([(old.len(), new.len())]) {
         if next_old > at_old || next_new > at_new {
-            let (was, is) = (with_units(old, at_old..next_old), with_units(new, at_new..next_new));
-            // A unit that was added on one side only would be said as a difference.
-            let grown_alike =
-                at_old - was.start == at_new - is.start && was.end - next_old == is.end - next_new;
-            let (was, is) = if grown_alike { (was, is) } else { (at_old..next_old, at_new..next_new) };
-            match found.last_mut() {
-                Some((last_old, last_new))
-                    if was.start <= last_old.end + 1 && is.start <= last_new.end + 1 =>
-                {
-                    (last_old.end, last_new.end) = (was.end, is.end);
-                }
-                _ => found.push((was, is)),
-            }
+            raw.push((at_old..next_old, at_new..next_new));
         }
         (at_old, at_new) = (next_old + 1, next_new + 1);
     }
+    let is_quiet = |is: &Range<usize>| {
+        let within =
+            |token: &Token<'_>| quiet.iter().any(|(start, end)| *start <= token.at && token.end() <= *end);
+        !is.is_empty() && new[is.clone()].iter().all(within)
+    };
     let recognised = recognised_alone(new);
-    let matters = |(_, is): &(Range<usize>, Range<usize>)| is.len() != 1 || recognised(is.start).is_none();
-    if found.iter().any(matters) {
-        found.retain(matters);
+    let matters = |(_, is): &(Range<usize>, Range<usize>)| {
+        !is_quiet(is) && (is.len() != 1 || recognised(is.start).is_none())
+    };
+    if raw.iter().any(matters) {
+        raw.retain(matters);
+    }
+    let mut found: Vec<(Range<usize>, Range<usize>)> = Vec::new();
+    let mut raw = raw.into_iter().peekable();
+    while let Some((was, is)) = raw.next() {
+        let room_before = is.start - found.last().map_or(0, |(_, last)| last.end).min(is.start);
+        let room_after = raw.peek().map_or(new.len(), |(_, next)| next.start) - is.end;
+        let (of_old, of_new) = (around(old, &was), around(new, &is));
+        // The same tokens stand around both.
+        let before = of_old.0.max(of_new.0).min(room_before).min(was.start);
+        let after = of_old.1.max(of_new.1).min(room_after).min(old.len() - was.end);
+        let (was, is) = (was.start - before..was.end + after, is.start - before..is.end + after);
+        match found.last_mut() {
+            Some((last_old, last_new)) if was.start <= last_old.end + 1 && is.start <= last_new.end + 1 => {
+                (last_old.end, last_new.end) = (was.end, is.end);
+            }
+            _ => found.push((was, is)),
+        }
     }
     found
 }
 
-/// A figure with its currency and its unit; a single word with the one after it, which it may be said of; signs of scripts without
-/// spaces with those they make a word with.
-fn with_units(tokens: &[Token<'_>], range: Range<usize>) -> Range<usize> {
+/// How many tokens before and after a difference belong to it: the rest of its word, `0-0` or `B12`; the currency and the unit of a
+/// figure; the word that a single word may be said of; signs of scripts without spaces that make a word with it.
+fn around(tokens: &[Token<'_>], range: &Range<usize>) -> (usize, usize) {
     let is_sign = |token: &Token<'_>| token.text.starts_with(is_ideograph);
+    let (before_it, after_it) = (&tokens[..range.start], &tokens[range.end..]);
     if tokens[range.clone()].iter().any(is_sign) {
-        let before =
-            tokens[..range.start].iter().rev().take(MOST_SIGNS).take_while(|token| is_sign(token)).count();
-        let after = tokens[range.end..].iter().take(MOST_SIGNS).take_while(|token| is_sign(token)).count();
-        return range.start - before..range.end + after;
+        let before = before_it.iter().rev().take(MOST_SIGNS).take_while(|token| is_sign(token)).count();
+        let after = after_it.iter().take(MOST_SIGNS).take_while(|token| is_sign(token)).count();
+        return (before, after);
     }
     let is_one = |kind: Kind| range.len() == 1 && tokens[range.start].kind == kind;
     if is_one(Kind::Word) {
-        let is_word_after = tokens
-            .get(range.end)
+        let is_word_after = after_it
+            .first()
             .is_some_and(|next| next.kind == Kind::Word && next.at == tokens[range.start].end() + 1);
-        return range.start..range.end + usize::from(is_word_after);
+        return (0, usize::from(is_word_after));
     }
-    if !is_one(Kind::Number) {
-        return range;
+    if !tokens[range.clone()].iter().any(|token| token.kind == Kind::Number) {
+        return (0, 0);
+    }
+    let (mut before, mut after) = of_one_word(tokens, range);
+    if range.len() == 1 && before_it.len() > before {
+        before += usize::from(is_currency(before_it[before_it.len() - 1 - before].text));
     }
     let is_unit = |token: &Token<'_>| {
-        is_money_sign(token.text)
+        is_currency(token.text)
             || matches!(token.text, "%" | "°" | "‰")
             || token.kind == Kind::Word
                 && (1..=4).contains(&token.text.chars().count())
                 && !NO_UNITS.contains(&token.text)
     };
-    let start = range.start - usize::from(range.start > 0 && is_money_sign(tokens[range.start - 1].text));
-    let end = range.end + usize::from(start == range.start && tokens.get(range.end).is_some_and(is_unit));
-    start..end
+    if range.len() == 1 && before == 0 && after_it.get(after).is_some_and(is_unit) {
+        let is_degree = after_it[after].text == "°";
+        // `8小时`: two signs are one unit.
+        let n_signs = after_it[after..].iter().take(2).take_while(|token| is_sign(token)).count();
+        after += 1.max(n_signs);
+        after += usize::from(is_degree && after_it.get(after).is_some_and(|unit| unit.text.len() == 1));
+    }
+    (before, after)
+}
+
+/// How many tokens before and after these are written in one with them, where that is figures, letters and dashes.
+fn of_one_word(tokens: &[Token<'_>], range: &Range<usize>) -> (usize, usize) {
+    const LONGEST: usize = 24;
+    let is_part = |token: &Token<'_>| {
+        token.is_value()
+            || token.kind == Kind::Word && token.text.is_ascii()
+            || matches!(token.text, "-" | "–" | "/" | ":" | "+" | "#")
+    };
+    let (mut start, mut end) = (range.start, range.end);
+    while start > 0
+        && range.start - start < LONGEST
+        && start < tokens.len()
+        && tokens[start - 1].end() == tokens[start].at
+        && is_part(&tokens[start - 1])
+    {
+        start -= 1;
+    }
+    while end > 0
+        && end - range.end < LONGEST
+        && end < tokens.len()
+        && tokens[end - 1].end() == tokens[end].at
+        && is_part(&tokens[end])
+    {
+        end += 1;
+    }
+    // A mark at the end belongs to the sentence.
+    while end > range.end && tokens[end - 1].kind == Kind::Mark {
+        end -= 1;
+    }
+    while start < range.start && tokens[start].kind == Kind::Mark {
+        start += 1;
+    }
+    let is_short = end > start && tokens[end - 1].end() - tokens[start].at <= LONGEST;
+    if is_short { (range.start - start, end - range.end) } else { (0, 0) }
 }
 
 /// Short words that follow figures and are no units.
@@ -338,16 +402,29 @@ mod tests {
                 "Paddle 137 bids 275 for the sextant, the bid number 3 on this lot.",
                 "Paddle 278 bids 225 → 137 bids 275 for the sextant, the bid number 2 → 3 on this lot…",
             ),
+            ("Flight LH1234, gate B12", "Flight LH1234, gate B14", "Flight LH1234, gate B12 → B14"),
+            ("Air 12.9 °C, dry", "Air 16.7 °C, dry", "Air 12.9 °C → 16.7 °C, dry"),
+            (
+                "After the first half Home 0-0 Visitors",
+                "After the first half Home 1-0 Visitors",
+                "After the first half Home 0-0 → 1-0 Visitors",
+            ),
+            (
+                "Ask us under 045-555-0132 at any time",
+                "Ask us under 045-555-0177 at any time",
+                "Ask us under 045-555-0132 → 045-555-0177 at any time",
+            ),
+            ("1200 keer bekeken", "1213 keer bekeken", "1200 keer → 1213 keer bekeken"),
             ("うな重 ¥4,800", "うな重 ¥4,900", "うな重 ¥4,800 → ¥4,900"),
             ("Rain in the north", "Heavy rain in the north", "Rain in the north → Heavy rain in the north"),
         ] {
-            assert_eq!(edit(old, new, &Work::default()), said);
+            assert_eq!(edit(old, new, &[], &Work::default()), said);
         }
         let long = |word: &str| {
             format!("It is a {word} notebook for long working days with a case that is milled from one block")
         };
         assert_eq!(
-            edit(&long("quiet"), &long("silent"), &Work::default()),
+            edit(&long("quiet"), &long("silent"), &[], &Work::default()),
             "It is a quiet notebook → silent notebook for long working…"
         );
     }

@@ -1,16 +1,24 @@
 //! A line cut into words, numbers, times, dates, codes and marks, so that two lines that say the same with other figures can be
 //! told from two lines that say something else. Knows no line but the one it is given.
 
+mod amounts;
 mod codes;
 mod dates;
 mod lexicon;
 mod relative;
+mod spans;
 
+pub use amounts::{Amount, amounts};
+pub(crate) use amounts::{is_currency, value_of};
 use codes::Codes;
-pub(crate) use dates::days_of;
+pub(crate) use dates::{clock_seconds, days_of};
 use dates::{month_date, numeric_date, time_of_day};
 use lexicon::is_weekday;
-pub(crate) use lexicon::{counts_something, is_pleasantry, names_a_machine, says_when_it_was_made};
+pub(crate) use lexicon::{
+    begins_with_counted_sign, begins_with_made_sign, counts_something, is_greeting, is_pleasantry,
+    names_a_machine, says_when_it_was_made,
+};
+pub(crate) use spans::seconds_of;
 
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,6 +32,8 @@ pub(crate) enum Kind {
     Date,
     /// A time that is told from now: `5 minutes ago`.
     Relative,
+    /// A length of time: `5 minutes`.
+    Span,
     /// An identifier that no person wrote: a token, a hash, a session.
     Code,
     /// Punctuation, symbols.
@@ -52,7 +62,13 @@ impl Token<'_> {
 
 /// The tokens of a line. White space is none.
 pub(crate) fn tokens(line: &str) -> Vec<Token<'_>> {
-    let mut tokens = Vec::new();
+    let tokens = month_dates(line, pieces(line));
+    spans::merged(line, relative::merged(line, &tokens))
+}
+
+/// The words, figures and marks of a line, none of them joined.
+fn pieces(line: &str) -> Vec<Token<'_>> {
+    let mut tokens: Vec<Token<'_>> = Vec::new();
     let mut at = 0;
     let mut codes = Codes::of(line);
     while let Some(c) = line[at..].chars().next() {
@@ -60,15 +76,27 @@ pub(crate) fn tokens(line: &str) -> Vec<Token<'_>> {
             at += c.len_utf8();
             continue;
         }
-        let (kind, length) = match codes.length_at(at) {
-            Some(length) => (Kind::Code, length),
-            None => token_at(&line[at..], c),
+        let is_after_space =
+            line[..at].chars().next_back().is_none_or(|before| before.is_whitespace() || before == '(');
+        let code = codes.length_at(at);
+        let (kind, length) = match c {
+            _ if code.is_some() => (Kind::Code, code.unwrap_or_default()),
+            '-' | '−' if is_after_space && signed(&line[at + c.len_utf8()..]).is_some() => {
+                (Kind::Number, c.len_utf8() + signed(&line[at + c.len_utf8()..]).unwrap_or_default())
+            }
+            _ => token_at(&line[at..], c),
         };
         tokens.push(Token { kind, text: &line[at..at + length], at });
         at += length;
     }
-    let tokens = month_dates(line, tokens);
-    relative::merged(line, &tokens)
+    tokens
+}
+
+/// The bytes of a plain number behind its sign.
+fn signed(rest: &str) -> Option<usize> {
+    let first = rest.chars().next().filter(char::is_ascii_digit)?;
+    let (kind, length) = token_at(rest, first);
+    (kind == Kind::Number).then_some(length)
 }
 
 fn token_at(rest: &str, first: char) -> (Kind, usize) {
@@ -130,7 +158,10 @@ fn number(rest: &str) -> usize {
         }
         end += 4;
     }
-    end
+    // `1.1K`, `12M`: thousands and millions, where they are counted.
+    let is_scaled = matches!(rest.as_bytes().get(end), Some(b'K' | b'k' | b'M'))
+        && !rest[end + 1..].starts_with(|c: char| c.is_alphanumeric());
+    end + usize::from(is_scaled && end <= 6)
 }
 
 /// Joins `14 March 2026`, `March 14, 2026` and `2026年3月14日`, each to one date.
@@ -299,7 +330,7 @@ mod tests {
         assert_eq!(shape("на 5 лет старше"), "на <number> лет старше");
         assert_eq!(
             shape("5 минут назаd"),
-            "<number> минут назаd",
+            "<span> назаd",
             "with a letter of another script it is another word"
         );
     }

@@ -13,14 +13,23 @@ const ENOUGH: u8 = 3;
 const MAX_PROBES: u8 = 4;
 
 /// The most parts that differ in a burst; a page with more is another page.
-const MAX_SUSPECTS: usize = 128;
+const MAX_SUSPECTS: usize = 32;
+
+/// Lines that are remembered of all of them, so that they are known when they return.
+const MAX_LINES: usize = 48;
+
+/// The most bytes of a suspect as it is stored, without its lines, and of a line.
+const BYTES_OF_SUSPECT: usize = 17;
+const BYTES_OF_LINE: usize = 5;
 
 /// The probes so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Burst {
     n_probes: u8,
+    #[serde(deserialize_with = "super::at_most::<_, _, MAX_SUSPECTS>")]
     suspects: Vec<Suspect>,
     /// Lines that had come or gone at one probe and were back at the next.
+    #[serde(deserialize_with = "super::at_most::<_, _, MAX_LINES>")]
     returned: Vec<u32>,
 }
 
@@ -34,6 +43,7 @@ struct Suspect {
     /// For how many probes in a row it differed from the one before.
     streak: u8,
     /// The lines that came or went.
+    #[serde(deserialize_with = "super::at_most::<_, _, MAX_LINES>")]
     lines: Vec<u32>,
 }
 
@@ -41,6 +51,7 @@ impl Burst {
     /// The burst with one more probe.
     pub(super) fn with_probe(self, since_first: &[Difference<'_>]) -> Self {
         let mut suspects: Vec<Suspect> = Vec::new();
+        let mut room = MAX_LINES;
         for difference in since_first.iter().filter(|difference| difference.is_open()).take(MAX_SUSPECTS + 1)
         {
             let content = difference.new_lines.iter().fold(0_u32, |hash, line| hash.rotate_left(5) ^ line);
@@ -53,8 +64,10 @@ impl Burst {
                         if before.content == content { 0 } else { before.streak.saturating_add(1) }
                     },
                 );
-            let lines = [&difference.old_lines[..], &difference.new_lines].concat();
             if suspects.iter().all(|suspect| suspect.place != place) {
+                let lines = difference.old_lines.iter().chain(&difference.new_lines).copied();
+                let lines: Vec<u32> = lines.take(room).collect();
+                room -= lines.len();
                 suspects.push(Suspect { place, container, content, streak, lines });
             }
         }
@@ -65,6 +78,13 @@ impl Burst {
         let returned =
             self.suspects.iter().filter(is_back).flat_map(|suspect| suspect.lines.clone()).collect();
         Self { n_probes: self.n_probes.saturating_add(1), suspects, returned }
+    }
+
+    /// Bytes that it takes.
+    pub(super) fn n_bytes(&self) -> usize {
+        let n_lines =
+            self.suspects.iter().map(|suspect| suspect.lines.len()).sum::<usize>() + self.returned.len();
+        self.suspects.len() * BYTES_OF_SUSPECT + n_lines * BYTES_OF_LINE
     }
 
     /// Lines that came or went for a moment.

@@ -1,9 +1,8 @@
 //! Each difference between two contents, described: what it is, where it is, by what it can be recognised when it happens again.
 //! What is reported of it is decided elsewhere.
 
-use std::cmp::Ordering;
-
 use super::places::Nature;
+use super::spots::{Spot, note_columns};
 use super::surroundings::Surroundings;
 use super::verdict::{Changed, Reason};
 use crate::detect::Change;
@@ -11,8 +10,8 @@ use crate::document::Item;
 use crate::hashing::mixed;
 use crate::outline::Region;
 use crate::parts::{
-    self, Line, Moment, Part, PartKind, Recognised, counts, direction, is_measured, is_precious, lines_of,
-    recognised_line,
+    self, Line, Moment, Part, PartKind, Recognised, counts, is_measured, is_precious, key_of, lines_of,
+    pieces_of, recognised_line,
 };
 use crate::work::Work;
 
@@ -27,8 +26,10 @@ pub(super) struct Difference<'i> {
     /// Fingerprints of the lines that went and that came.
     pub(super) old_lines: Vec<u32>,
     pub(super) new_lines: Vec<u32>,
-    /// Whether its first figure rose or fell.
-    pub(super) direction: Ordering,
+    /// The figures and words that are different, for an edited line.
+    pub(super) slots: Vec<Spot>,
+    /// The pieces of a line that lists things, old and new.
+    pub(super) pieces: (Vec<u32>, Vec<u32>),
     /// Known to be no news, whatever is remembered.
     pub(super) reason: Option<Reason>,
     pub(super) is_in_container: bool,
@@ -65,13 +66,23 @@ fn whole_item<'i>(change: Change<'i>, item: &Item, kind: PartKind) -> Difference
     let (old, new) = if is_added { (String::new(), text) } else { (text, String::new()) };
     let (old_lines, new_lines) = if is_added { (vec![], vec![print]) } else { (vec![print], vec![]) };
     Difference {
-        changed: Changed { change, kind: name_of(kind), heading: "", label: "", old, new, rank: 0 },
+        changed: Changed {
+            change,
+            kind: name_of(kind),
+            heading: "",
+            label: "",
+            old,
+            new,
+            rank: 0,
+            quiet: Vec::new(),
+        },
         nature: Nature { kind, region: Region::Content, is_precious: false, is_measured: false },
         place: mixed(ITEMS, &item.id.to_string()),
         container: ITEMS,
         old_lines,
         new_lines,
-        direction: Ordering::Equal,
+        slots: Vec::new(),
+        pieces: (Vec::new(), Vec::new()),
         reason: None,
         is_in_container: true,
         is_last_in_container: false,
@@ -97,7 +108,8 @@ fn edits<'i>(
     let (old_lines, new_lines) = (lines_of(old), lines_of(new));
     let parts = parts::compare(&old_lines, &new_lines, moment, work);
     // Places of one item are not those of another.
-    let base = mixed(0, &new.id.to_string());
+    // Where ids are made anew for each answer, an item is known by its title.
+    let base = if old.id == new.id { mixed(0, &new.id.to_string()) } else { mixed(0, &new.title) };
     if parts.is_unknown {
         let mut whole = whole_item(change, new, PartKind::Edited { only_values: false });
         whole.changed.old.clone_from(&old.text);
@@ -113,6 +125,7 @@ fn edits<'i>(
             old: old.to_owned(),
             new: new.to_owned(),
             rank: 0,
+            quiet: Vec::new(),
         },
         nature: Nature {
             kind: PartKind::Edited { only_values: true },
@@ -124,14 +137,22 @@ fn edits<'i>(
         container: 0,
         old_lines: Vec::new(),
         new_lines: Vec::new(),
-        direction: Ordering::Equal,
+        slots: Vec::new(),
+        pieces: (Vec::new(), Vec::new()),
         reason: Some(reason),
         is_in_container: false,
         is_last_in_container: false,
     };
-    for (before, now, what) in &parts.recognised {
-        let (before, now) = (old_lines[*before].text, new_lines[*now].text);
-        differences.push(ignored(Reason::Recognised(*what), before, now));
+    let (old_around, new_around) = (Surroundings::of(&old_lines), Surroundings::of(&new_lines));
+    let n_before = differences.len();
+    for (before, now, what, slots) in &parts.recognised {
+        let (line_before, line) = (old_lines[*before], new_lines[*now]);
+        let mut difference = ignored(Reason::Recognised(*what), line_before.text, line.text);
+        difference.nature.region = line.context.region;
+        difference.container = mixed(base, &line.context.container.to_string());
+        difference.slots = slots.iter().map(|slot| Spot::of(slot, base)).collect();
+        difference.changed.heading = new_around.heading_above(*now);
+        differences.push(difference);
     }
     if parts.n_moved > 0 {
         differences.push(ignored(Reason::Moved, "", ""));
@@ -139,10 +160,10 @@ fn edits<'i>(
     if parts.recognised.is_empty() && parts.n_moved == 0 && parts.open.is_empty() {
         differences.push(ignored(Reason::Recognised(Recognised::Formatting), &old.title, &new.title));
     }
-    let (old, new) = (Surroundings::of(&old_lines), Surroundings::of(&new_lines));
     for part in parts.open {
-        differences.push(difference(change, base, &part, &old, &new));
+        differences.push(difference(change, base, &part, &old_around, &new_around));
     }
+    note_columns(&mut differences[n_before..], &new_lines, base, work);
 }
 
 fn difference<'i>(
@@ -154,7 +175,12 @@ fn difference<'i>(
 ) -> Difference<'i> {
     let (old, new) = (&around_old.lines[part.old.clone()], &around_new.lines[part.new.clone()]);
     let text = |lines: &[Line<'_>]| lines.iter().map(|line| line.text).collect::<Vec<_>>().join("\n");
-    let prints = |lines: &[Line<'_>]| lines.iter().map(|line| mixed(base, line.text)).collect::<Vec<_>>();
+    let print = |text: &str| mixed(base, &print_of(text));
+    let prints = |lines: &[Line<'_>]| lines.iter().map(|line| print(line.text)).collect::<Vec<_>>();
+    let pieces = |lines: &[Line<'_>]| match lines {
+        [line] if !part.slots.is_empty() => pieces_of(line.text).into_iter().map(print).collect(),
+        _ => Vec::new(),
+    };
     let (side, range) = if part.new.is_empty() { (around_old, &part.old) } else { (around_new, &part.new) };
     let lines = || new.iter().chain(old);
     let pleasantry = || {
@@ -194,20 +220,30 @@ fn difference<'i>(
             old: text(old),
             new: text(new),
             rank,
+            quiet: Vec::new(),
         },
         nature: Nature {
             kind: part.kind,
             region: part.region,
-            is_precious: is_precious || is_title,
+            is_precious: is_title || is_precious && part.slots.is_empty(),
             is_measured,
         },
         place: mixed(base, &part.place.to_string()),
         container: mixed(base, &part.container.to_string()),
         old_lines: prints(old),
         new_lines: prints(new),
-        direction: if is_value { direction(old[0].text, new[0].text) } else { Ordering::Equal },
+        slots: part.slots.iter().map(|slot| Spot::of(slot, base)).collect(),
+        pieces: (pieces(old), pieces(new)),
         reason: (part.region == Region::Extra).then_some(Reason::Extra).or_else(pleasantry),
         is_in_container: part.container != 0,
         is_last_in_container: side.is_last(range.end),
     }
+}
+
+/// What a line is remembered by: without its counters and relative times, where words are left to know it by.
+fn print_of(text: &str) -> String {
+    const FEWEST_WORDS: usize = 3;
+    let has_words =
+        text.split_whitespace().filter(|word| !word.contains(char::is_numeric)).nth(FEWEST_WORDS).is_some();
+    if has_words { key_of(text).to_string() } else { text.to_owned() }
 }

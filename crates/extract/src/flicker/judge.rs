@@ -6,10 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::difference::{Difference, ITEMS};
 use super::places::Places;
-use super::seen::Seen;
+use super::seen::{How, Seen};
+use super::spots::Spot;
 use super::verdict::{Reason, Suppressed, Verdict};
+use crate::hashing::mixed;
 use crate::outline::Region;
-use crate::parts::PartKind;
+use crate::parts::{PartKind, Shape};
 use crate::text::cut;
 
 /// Judges differences by what is known of the page, and remembers them.
@@ -18,51 +20,63 @@ pub(super) fn judge<'i>(
     seen: &mut Seen,
     differences: Vec<Difference<'i>>,
     is_telling: bool,
+    has_stood: bool,
 ) -> Verdict<'i> {
-    places.begin(is_telling);
+    let rested: Vec<bool> = differences.iter().map(|difference| has_rested(places, difference)).collect();
+    places.begin(is_telling, has_stood);
     seen.begin();
     let scrolled = scrolled(&differences);
     let has_returned: Vec<Returned> =
         differences.iter().map(|difference| returned(seen, difference)).collect();
-    let mut changed: BTreeMap<u32, (bool, Ordering)> = BTreeMap::new();
-    for (difference, has_returned) in differences.iter().zip(&has_returned) {
-        if difference.is_open() {
-            let mut note = |key, has_returned, direction| {
-                let entry = changed.entry(key).or_insert((false, Ordering::Equal));
-                *entry = (entry.0 | has_returned, direction);
-            };
-            note(difference.place, has_returned.here, difference.direction);
-            note(difference.container, has_returned.anywhere, Ordering::Equal);
-        }
-    }
-    for (key, (has_returned, direction)) in changed {
-        places.is_different(key, has_returned, direction);
-    }
+    note(places, seen, &differences, &has_returned);
+    let is_one_of_many = places.n_restless() > 2;
     // Two parts of a page that return together are another variant of the page.
-    let n_restless = places.n_restless();
     let is_text = |difference: &&Difference<'_>| {
-        let kind = difference.nature.kind;
-        kind != PartKind::Edited { only_values: true }
-            && !places.record(difference.place).is_volatile(difference.nature, n_restless)
+        matches!(difference.nature.kind, PartKind::Edited { only_values: false })
+            && !is_volatile(places, difference, is_one_of_many)
     };
     let returning = differences.iter().zip(&has_returned).filter(|(difference, has_returned)| {
         difference.is_open() && has_returned.here && is_text(difference)
     });
     let is_variant = returning.map(|(difference, _)| difference.container).collect::<BTreeSet<_>>().len() > 1;
     let mut verdict = Verdict::default();
-    for (index, difference) in differences.into_iter().enumerate() {
-        let reason = difference.reason.or_else(|| {
+    for (index, mut difference) in differences.into_iter().enumerate() {
+        let known = difference.reason.filter(|_| !rested[index]);
+        let reason = known.or_else(|| {
             if scrolled.contains(&index) {
                 return Some(Reason::ScrolledOut);
             }
-            reason_for(places, seen, &difference, has_returned[index], Page { n_restless, is_variant })
+            if rested[index] {
+                return None;
+            }
+            reason_for(places, seen, &difference, has_returned[index], Page { is_one_of_many, is_variant })
         });
-        let is_added = difference.nature.kind == PartKind::Added;
+        let quiet = difference.slots.iter().filter(|spot| {
+            !spot.is_open() && !rested[index] || is_quiet(places, &difference, spot, is_one_of_many)
+        });
+        difference.changed.quiet = quiet.map(|spot| spot.slot.span).take(MOST_QUIET).collect();
+        let how = match difference.nature.kind {
+            PartKind::Added if difference.container == ITEMS => How::AddedItem,
+            PartKind::Added => How::Added,
+            _ => How::Otherwise,
+        };
         let is_edit = matches!(difference.nature.kind, PartKind::Edited { .. });
+        let (old_pieces, new_pieces) = &difference.pieces;
+        for piece in old_pieces
+            .iter()
+            .filter(|piece| !new_pieces.contains(piece))
+            .chain(new_pieces.iter().filter(|piece| !old_pieces.contains(piece)))
+            .take(MAX_LINES)
+        {
+            seen.toggled(at(difference.container, *piece), How::Otherwise);
+        }
         for line in difference.old_lines.iter().chain(&difference.new_lines).take(MAX_LINES) {
-            seen.toggled(*line, is_added);
-            if is_edit {
-                seen.toggled(at(difference.place, *line), false);
+            seen.toggled(*line, how);
+        }
+        if is_edit {
+            for spot in difference.slots.iter().filter(|spot| spot.is_open()) {
+                seen.toggled(at(spot.key, spot.slot.says.0), How::Otherwise);
+                seen.toggled(at(spot.key, spot.slot.says.1), How::Otherwise);
             }
         }
         keep(&mut verdict, difference, reason);
@@ -70,6 +84,82 @@ pub(super) fn judge<'i>(
     verdict.reported.sort_by_key(|changed| changed.rank);
     verdict
 }
+
+/// Remembers where the page is different.
+fn note(places: &mut Places, seen: &Seen, differences: &[Difference<'_>], has_returned: &[Returned]) {
+    for spot in differences.iter().flat_map(|difference| &difference.slots) {
+        places.rename(spot.key_before, spot.key);
+    }
+    let mut changed: BTreeMap<u32, (bool, Ordering)> = BTreeMap::new();
+    for (difference, has_returned) in differences.iter().zip(has_returned) {
+        let mut note = |key, has_returned, direction| {
+            let entry = changed.entry(key).or_insert((false, Ordering::Equal));
+            *entry = (entry.0 | has_returned, direction);
+        };
+        for spot in &difference.slots {
+            // What the clock explains needs no history.
+            if spot.is_open() || spot.slot.is_by_words {
+                note(spot.key, spot.is_open() && is_back(seen, spot), spot.slot.direction);
+            }
+            if let Some(column) = spot.column.filter(|_| spot.column_moves) {
+                note(column, false, Ordering::Equal);
+            }
+        }
+        if difference.is_open() {
+            if difference.slots.is_empty() || places.knows(difference.place) {
+                note(difference.place, has_returned.here, Ordering::Equal);
+            }
+            // A line that says something else of the same thing is no entry that comes or goes.
+            if difference.slots.is_empty()
+                || difference.slots.iter().any(|spot| spot.slot.shape.is_replaced())
+            {
+                note(difference.container, has_returned.anywhere, Ordering::Equal);
+            }
+        }
+    }
+    for (key, (has_returned, direction)) in changed {
+        places.is_different(key, has_returned, direction);
+    }
+}
+
+/// Whether only words say that it is no news, and it was never different on a page that changed often: then it is no counter and no
+/// code of each answer.
+fn has_rested(places: &Places, difference: &Difference<'_>) -> bool {
+    let is_by_words = difference.slots.iter().any(|spot| spot.slot.is_by_words);
+    let is_noise = difference.reason.is_some() && difference.reason != Some(Reason::Extra);
+    let is_settled = !places.knows(difference.container)
+        && !places.knows(mixed(ITEMS, &difference.changed.item().id.to_string()));
+    is_noise
+        && is_by_words
+        && is_settled
+        && difference.slots.iter().all(|spot| {
+            !spot.is_open()
+                && places.has_rested(spot.key)
+                && spot.column.is_none_or(|column| places.has_rested(column))
+        })
+}
+
+/// Whether a figure or words that are different are so all the time, by themselves or with most of their column.
+fn is_quiet(places: &Places, difference: &Difference<'_>, spot: &Spot, is_one_of_many: bool) -> bool {
+    if places.record(difference.place).is_convicted() {
+        return true;
+    }
+    let column = spot.column.map(|column| places.record(column)).unwrap_or_default();
+    places.record(spot.key).is_restless_spot(spot, difference.nature, is_one_of_many)
+        || spot.slot.shape == Shape::Figure && !spot.slot.is_precious && column.changes_often(4, 60)
+}
+
+/// Whether all that is different of it is so all the time.
+fn is_volatile(places: &Places, difference: &Difference<'_>, is_one_of_many: bool) -> bool {
+    if difference.slots.is_empty() {
+        return places.record(difference.place).is_volatile(difference.nature);
+    }
+    let is_quiet = |spot: &Spot| !spot.is_open() || is_quiet(places, difference, spot, is_one_of_many);
+    difference.slots.iter().all(is_quiet)
+}
+
+/// Quiet figures of a line that are known to those who say what changed.
+const MOST_QUIET: usize = 64;
 
 /// Lines of one part that are remembered.
 const MAX_LINES: usize = 40;
@@ -87,8 +177,14 @@ fn returned(seen: &Seen, difference: &Difference<'_>) -> Returned {
         !lines.is_empty() && lines.iter().all(|line| seen.sighting(print(*line)).is_some())
     };
     let anywhere = known(&|line| line);
-    let is_edit = matches!(difference.nature.kind, PartKind::Edited { .. });
-    Returned { here: if is_edit { known(&|line| at(difference.place, line)) } else { anywhere }, anywhere }
+    let mut open = difference.slots.iter().filter(|spot| spot.is_open()).peekable();
+    let here = if open.peek().is_some() { open.all(|spot| is_back(seen, spot)) } else { anywhere };
+    Returned { here, anywhere }
+}
+
+/// Whether a figure or words were at this place before.
+fn is_back(seen: &Seen, spot: &Spot) -> bool {
+    seen.sighting(at(spot.key, spot.slot.says.1)).is_some()
 }
 
 /// The fingerprint of a line at a place.
@@ -102,8 +198,8 @@ const MOMENT: u8 = 1;
 /// What all differences of a content say together: found once, since there may be very many.
 #[derive(Debug, Clone, Copy)]
 struct Page {
-    /// How many places are different nearly every time.
-    n_restless: usize,
+    /// Whether several lines are different nearly every time.
+    is_one_of_many: bool,
     /// Whether another variant of the page is shown.
     is_variant: bool,
 }
@@ -116,7 +212,9 @@ fn reason_for(
     page: Page,
 ) -> Option<Reason> {
     let nature = difference.nature;
-    let place = places.record(difference.place);
+    // A line returns as often as what returned least of it.
+    let spots = difference.slots.iter().filter(|spot| spot.is_open());
+    let n_returns = spots.map(|spot| places.record(spot.key).n_returns).min().unwrap_or_default();
     let is_beside = nature.region != Region::Content;
     match nature.kind {
         PartKind::Added if has_returned.anywhere => return Some(Reason::Returned),
@@ -132,7 +230,15 @@ fn reason_for(
             }
         }
         PartKind::Edited { only_values } => {
-            let is_one_of_few = has_returned.here && (page.is_variant && !only_values || place.n_returns > 2);
+            let is_code =
+                || difference.slots.iter().all(|spot| !spot.is_open() || spot.slot.shape == Shape::Code);
+            let is_text = || difference.slots.iter().any(|spot| spot.slot.shape.is_replaced());
+            let is_one_of_few = has_returned.here
+                && (page.is_variant && !only_values
+                    || n_returns > 2
+                    || n_returns > 1 && is_text()
+                    || is_code())
+                || lists_known_pieces(seen, difference);
             if !(is_one_of_few || is_beside && has_returned.anywhere) {
                 return later(places, difference, page);
             }
@@ -143,15 +249,24 @@ fn reason_for(
     later(places, difference, page)
 }
 
+/// Whether all that a list in one line has now and had not before was there earlier.
+fn lists_known_pieces(seen: &Seen, difference: &Difference<'_>) -> bool {
+    let (old, new) = &difference.pieces;
+    let is_known = |piece: &&u32| seen.sighting(at(difference.container, **piece)).is_some();
+    new.len() > 1
+        && new.len() == old.len()
+        && new.iter().filter(|piece| !old.contains(piece)).all(|piece| is_known(&piece))
+}
+
 /// Whether the place is restless, or the list that it is in.
 fn later(places: &Places, difference: &Difference<'_>, page: Page) -> Option<Reason> {
     let nature = difference.nature;
-    let place = places.record(difference.place);
     let container = places.record(difference.container);
-    if place.is_volatile(nature, page.n_restless) {
+    if is_volatile(places, difference, page.is_one_of_many) {
         return Some(Reason::Volatile);
     }
-    let is_entry = !matches!(nature.kind, PartKind::Edited { only_values: true });
+    let is_entry =
+        difference.slots.is_empty() || difference.slots.iter().any(|spot| spot.slot.shape.is_replaced());
     (is_entry && difference.is_in_container && container.rotates(nature)).then_some(Reason::Volatile)
 }
 

@@ -1,14 +1,18 @@
 //! How often each place on a page was different, over the last contents. Bounded; what was longest the same is forgotten first.
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::spots::{Spot, line_of};
 use crate::outline::Region;
-use crate::parts::PartKind;
+use crate::parts::{PartKind, Shape};
 
-/// Places that are remembered: 10 bytes each as they are stored.
-const MAX_PLACES: usize = 160;
+/// Places that are remembered.
+const MAX_PLACES: usize = 128;
+/// The most bytes of a place as it is stored.
+const BYTES_OF_PLACE: usize = 10;
 
 /// Contents that are remembered.
 const SPAN: u32 = 16;
@@ -21,6 +25,9 @@ pub(super) struct Places {
     /// For each content, the latest in the lowest bit: whether the content before was gone within a short time, at the very next
     /// probe. Only then does a difference say that its place is restless: what is probed rarely is different every time.
     telling: u16,
+    /// Likewise, whether the content before stood for several probes.
+    stood: u16,
+    #[serde(deserialize_with = "super::at_most::<_, _, MAX_PLACES>")]
     all: Vec<Place>,
 }
 
@@ -45,6 +52,11 @@ pub(super) struct Record {
     /// All contents in which it was different, and all.
     changes: u32,
     contents: u32,
+    /// Changes in the latest ten contents, and how many of those had stood.
+    lately: u32,
+    stood_lately: u32,
+    /// Whether it was different in this content and the one before, and that one was gone at the very next probe.
+    twice_in_a_row: bool,
     pub(super) n_returns: u8,
     /// How many times its figure rose after it fell, or fell after it rose.
     n_turns: u8,
@@ -68,34 +80,52 @@ impl Record {
     }
 
     /// The same of all contents.
-    fn changes_often(self, n_changes: u32, percent: u32) -> bool {
+    pub(super) fn changes_often(self, n_changes: u32, percent: u32) -> bool {
         self.changes >= n_changes && self.changes * 100 >= self.contents * percent
     }
 
-    /// Whether a part here is different so often that it is no news. A page that changes in one place only may be about that
-    /// place; `n_restless` says how many there are.
-    pub(super) fn is_volatile(self, nature: Nature, n_restless: usize) -> bool {
+    /// Whether whole lines come and go here so often that it is no news.
+    pub(super) fn is_volatile(self, nature: Nature) -> bool {
         if nature.region != Region::Content {
             return self.changes_often(2, 50) || self.n_returns > 0;
         }
-        let is_one_of_many = nature.is_measured || n_restless > 2;
-        match nature.kind {
-            _ if self.is_convicted() => true,
-            _ if nature.is_precious => false,
-            // A figure that goes up and down is measured, whatever it is called; one that rises may be an edition.
-            PartKind::Edited { only_values: true } => {
-                (is_one_of_many || self.n_turns > 1) && self.is_restless(3, 60)
-            }
-            PartKind::Edited { only_values: false } => {
-                is_one_of_many && self.is_restless(3, 60) || self.n_returns > 2
-            }
-            // News comes at every probe on a busy page; what only rotates is known by what returns.
-            PartKind::Added | PartKind::Removed => false,
+        // News comes at every probe on a busy page; what only rotates is known by what returns.
+        self.is_convicted()
+    }
+
+    /// Whether a figure or words at this place are different so often that it is no news. `is_one_of_many` if other lines of the
+    /// page are restless as well: a page that changes in one place only may be about that place.
+    pub(super) fn is_restless_spot(self, spot: &Spot, nature: Nature, is_one_of_many: bool) -> bool {
+        if self.is_convicted() {
+            return true;
         }
+        if nature.region != Region::Content && (self.changes_often(2, 50) || self.n_returns > 0) {
+            return true;
+        }
+        // Hardly ever the same, and never for several probes, however far those are apart.
+        let never_rests = self.lately >= LONG && self.stood_lately * 4 <= self.lately;
+        if spot.slot.is_precious || nature.is_precious {
+            // A ticker shows money as well: never the same, now up, now down, and not alone in that.
+            return spot.slot.shape == Shape::Figure
+                && is_one_of_many
+                && self.changes_often(6, 95)
+                && self.n_turns >= 2;
+        }
+        if spot.slot.shape == Shape::Figure {
+            // What is measured or counted; a figure that goes up and down; one that rises may be an edition.
+            return nature.is_measured && (self.is_restless(2, 60) || self.changes_often(3, 50))
+                || (is_one_of_many || self.n_turns > 1)
+                    && (self.is_restless(3, 60) || self.changes_often(4, 60))
+                || never_rests;
+        }
+        is_one_of_many && (self.is_restless(3, 60) || self.changes_often(5, 60))
+            || matches!(spot.slot.shape, Shape::Code | Shape::LongWord) && never_rests
+            || spot.slot.shape == Shape::Code && (self.is_restless(3, 80) || self.changes_often(4, 80))
+            || spot.slot.shape == Shape::Passage && self.twice_in_a_row
     }
 
     /// Different at every probe of a burst, and hardly ever the same since.
-    fn is_convicted(self) -> bool {
+    pub(super) fn is_convicted(self) -> bool {
         self.n_returns == CONVICTED && self.changes_often(3, 60)
     }
 
@@ -113,12 +143,16 @@ impl Record {
     }
 }
 
+/// So many changes in the latest ten contents are nearly all.
+const LONG: u32 = 8;
+const LATEST: u16 = 0x3ff;
+
 /// Stands for "different at every probe of a burst" where returns are counted.
 const CONVICTED: u8 = u8::MAX;
 
 impl Places {
     pub(super) fn n_bytes(&self) -> usize {
-        self.all.len() * size_of::<Place>()
+        self.all.len() * BYTES_OF_PLACE
     }
 
     pub(super) fn is_worth_keeping(&self) -> bool {
@@ -126,9 +160,10 @@ impl Places {
     }
 
     /// Begins a content.
-    pub(super) fn begin(&mut self, is_telling: bool) {
+    pub(super) fn begin(&mut self, is_telling: bool, has_stood: bool) {
         self.n_contents = self.n_contents.saturating_add(1).min(SPAN as u8);
         self.telling = self.telling << 1 | u16::from(is_telling);
+        self.stood = self.stood << 1 | u16::from(has_stood);
         for place in &mut self.all {
             place.different <<= 1;
         }
@@ -146,6 +181,24 @@ impl Places {
         place.different |= 1;
         place.n_returns =
             place.n_returns.saturating_add(u8::from(has_returned && place.n_returns < CONVICTED - 1));
+    }
+
+    /// Whether anything is remembered of a place.
+    pub(super) fn knows(&self, key: u32) -> bool {
+        self.all.iter().any(|place| place.key == key)
+    }
+
+    /// A place goes on under another key.
+    pub(super) fn rename(&mut self, before: u32, now: u32) {
+        let known = self.all.iter().find(|place| place.key == before).copied();
+        if let Some(place) = known.filter(|_| before != now && !self.knows(now)) {
+            *self.at(now) = Place { key: now, ..place };
+        }
+    }
+
+    /// Whether a place has been the same for as long as can be told, on a page that has changed often.
+    pub(super) fn has_rested(&self, key: u32) -> bool {
+        u32::from(self.n_contents) >= LONG && !self.knows(key)
     }
 
     /// A place was different at every probe of a burst.
@@ -188,13 +241,22 @@ impl Places {
             telling: telling.count_ones(),
             changes: place.different.count_ones(),
             contents: u32::from(self.n_contents),
+            lately: (place.different & LATEST).count_ones(),
+            stood_lately: (place.different & self.stood & LATEST).count_ones(),
+            twice_in_a_row: place.different & telling & 0b11 == 0b11,
             n_returns: place.n_returns,
             n_turns: (place.turns >> 1).saturating_sub(1),
         })
     }
 
-    /// How many places are different nearly every time.
+    /// How many lines are different nearly every time.
     pub(super) fn n_restless(&self) -> usize {
-        self.all.iter().filter(|place| self.record(place.key).is_restless(3, 60)).count()
+        let is_restless = |place: &&Place| {
+            let record = self.record(place.key);
+            record.is_restless(3, 60) || record.changes_often(4, 75)
+        };
+        let lines: BTreeSet<u32> =
+            self.all.iter().filter(is_restless).map(|place| line_of(place.key)).collect();
+        lines.len()
     }
 }

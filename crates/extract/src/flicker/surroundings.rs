@@ -56,7 +56,7 @@ impl<'l, 'i> Surroundings<'l, 'i> {
         let of_entry = self.lines[..index].iter().rev().take(MAX_VALUES);
         let mut of_entry = of_entry.take_while(|above| above.context.container == line.context.container);
         let label = of_entry.find(|above| above.context.starts_entry).map_or("", |first| first.text);
-        let is_label = label.len() <= MAX_LABEL && !label.contains(char::is_numeric);
+        let is_label = label.len() <= MAX_LABEL && !label.contains(char::is_numeric) && !label.contains(": ");
         if is_label { label } else { "" }
     }
 }

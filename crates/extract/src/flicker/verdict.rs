@@ -24,6 +24,8 @@ pub struct Changed<'i> {
     pub new: String,
     /// What matters most comes first: the content before what stands beside it, figures before words.
     pub(crate) rank: u8,
+    /// Where in the new line figures and words are that changed and are no news, in bytes.
+    pub(crate) quiet: Vec<(usize, usize)>,
 }
 
 impl<'i> Changed<'i> {

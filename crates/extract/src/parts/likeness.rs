@@ -16,16 +16,35 @@ pub(super) struct Features {
 }
 
 pub(super) fn features(line: Line<'_>) -> Features {
+    Features { starts_entry: line.context.starts_entry, ..features_of(line.text, line.context.path) }
+}
+
+impl Features {
+    fn is_like(&self, other: &Self) -> bool {
+        self.template == other.template || alike(&self.words, &other.words) >= 0.5
+    }
+}
+
+fn features_of(text: &str, path: u32) -> Features {
     let is_word = |kind| matches!(kind, Kind::Word | Kind::Number | Kind::Date | Kind::Time);
-    let words = tokens(line.text).into_iter().filter(|token| is_word(token.kind));
+    let words = tokens(text).into_iter().filter(|token| is_word(token.kind));
     let mut words: Vec<u64> = words.map(|token| values::hash_of(token.text)).collect();
     words.sort_unstable();
-    Features {
-        template: values::template_of(line.text),
-        path: line.context.path,
-        starts_entry: line.context.starts_entry,
-        words,
-    }
+    Features { template: values::template_of(text), path, starts_entry: false, words }
+}
+
+/// Pairs of texts that have half of their words in common, or all of them but the figures, in the order of both.
+pub(crate) fn alike_texts(old: &[&str], new: &[&str], work: &Work) -> Vec<(usize, usize)> {
+    let read = |texts: &[&str]| -> Vec<Features> {
+        // Different places, so that nothing is paired for where it stands.
+        let line = |text: &&str| Features { starts_entry: true, ..features_of(text, 0) };
+        texts.iter().map(line).collect()
+    };
+    let (old, new) = (read(old), read(new));
+    paired(&old, &new, work)
+        .into_iter()
+        .filter(|(at_old, at_new)| old[*at_old].is_like(&new[*at_new]))
+        .collect()
 }
 
 /// Words of a line that says a state rather than a story.

@@ -1,14 +1,12 @@
 //! What a line says apart from its figures, and which different figures are the work of a clock, a counter or a server.
 
-use std::cell::LazyCell;
-use std::cmp::Ordering;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use dunlin_core::Time;
 
 use crate::tokens::{
-    Kind, Token, counts_something, days_of, is_ideographic, is_pleasantry, names_a_machine,
-    says_when_it_was_made, tokens,
+    Kind, Token, begins_with_counted_sign, begins_with_made_sign, counts_something, is_currency,
+    is_ideographic, is_pleasantry, says_when_it_was_made, tokens, value_of,
 };
 
 /// When two contents were read.
@@ -44,34 +42,38 @@ pub(super) fn hash_of<T: Hash + ?Sized>(value: &T) -> u64 {
     hasher.finish()
 }
 
-/// What a line is recognised by if what is recognised as noise does not count.
-pub(super) fn key_of(line: &str) -> u64 {
+/// A fingerprint of a text that may be stored (FNV-1a).
+pub(super) fn print_of(text: &str) -> u64 {
+    continued(FIRST_PRINT, text)
+}
+
+const FIRST_PRINT: u64 = 0xcbf2_9ce4_8422_2325;
+
+fn continued(print: u64, text: &str) -> u64 {
+    text.bytes()
+        .chain([1])
+        .fold(print, |print, byte| (print ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// What a line is recognised by if what is recognised as noise does not count. Stored, so it is made from the words alone.
+pub(crate) fn key_of(line: &str) -> u64 {
     let tokens = tokens(line);
     let about = About::of(&tokens);
-    let mut hasher = DefaultHasher::new();
-    for (index, token) in tokens.iter().enumerate() {
-        match about.noise(&tokens, index) {
-            Some(kind) => kind.hash(&mut hasher),
-            None => plain(token.text).hash(&mut hasher),
-        }
-    }
-    hasher.finish()
+    tokens.iter().enumerate().fold(FIRST_PRINT, |print, (index, token)| {
+        let is_noise = about.noise(&tokens, index).is_some();
+        continued(print, if is_noise { "\u{0}" } else { plain(token.text) })
+    })
 }
 
 /// What a line says apart from all figures. Stored as part of places, so it is made from the words alone.
 pub(super) fn template_of(line: &str) -> u64 {
-    let mut template: u64 = 0xcbf2_9ce4_8422_2325;
-    for token in tokens(line) {
-        let text = if token.is_value() { "\u{0}" } else { plain(token.text) };
-        for byte in text.bytes().chain([1]) {
-            template = (template ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
-    template
+    tokens(line).iter().fold(FIRST_PRINT, |print, token| {
+        continued(print, if token.is_value() { "\u{0}" } else { plain(token.text) })
+    })
 }
 
 /// Quotes, dashes and blanks of all kinds as one.
-fn plain(text: &str) -> &str {
+pub(super) fn plain(text: &str) -> &str {
     match text {
         "‘" | "’" | "“" | "”" | "„" | "«" | "»" | "\"" | "`" => "'",
         "–" | "—" | "−" | "‐" | "‑" => "-",
@@ -82,42 +84,81 @@ fn plain(text: &str) -> &str {
 
 /// What the words of a line say about its figures.
 #[derive(Debug, Clone, Copy)]
-struct About {
-    is_sentence: bool,
+pub(super) struct About {
+    /// It counts nothing: it is a heading, or very long.
+    is_statement: bool,
     /// It says when the page was made.
     is_made_line: bool,
-    is_copyright: bool,
 }
 
 /// A line with more words is a sentence: the figures in it are what it says.
 const MOST_WORDS: usize = 10;
 
 impl About {
-    fn of(tokens: &[Token<'_>]) -> Self {
+    pub(super) fn of(tokens: &[Token<'_>]) -> Self {
         let words = || tokens.iter().filter(|token| token.kind == Kind::Word);
-        let is_short = n_words(tokens) <= MOST_WORDS;
-        let ends_like_one = tokens.last().is_some_and(|token| matches!(token.text, "." | "!" | "?" | "。"));
+        let n_words = n_words(tokens);
+        let is_short = n_words <= MOST_WORDS;
+        let is_made_sign = || (0..tokens.len()).any(|at| begins_with_made_sign(&joined(tokens, at)));
         Self {
-            is_sentence: !is_short && ends_like_one || n_words(tokens) > 4 * MOST_WORDS,
-            is_made_line: is_short && words().any(|word| says_when_it_was_made(word.text)),
-            is_copyright: tokens
-                .iter()
-                .any(|token| matches!(token.text, "©") || token.text.eq_ignore_ascii_case("copyright")),
+            is_statement: n_words > 6 * MOST_WORDS,
+            is_made_line: is_short
+                && (words().any(|word| says_when_it_was_made(word.text)) || is_made_sign()),
         }
     }
 
+    /// Likewise, for a line that may be a heading.
+    pub(super) const fn in_context(mut self, is_heading: bool) -> Self {
+        self.is_statement |= is_heading;
+        self
+    }
+
     /// The kind of noise that a token is, judging by its line alone.
-    fn noise(self, tokens: &[Token<'_>], index: usize) -> Option<Recognised> {
+    pub(super) fn noise(self, tokens: &[Token<'_>], index: usize) -> Option<Recognised> {
         let token = tokens[index];
         match token.kind {
             Kind::Relative => Some(Recognised::RelativeTime),
             Kind::Code => Some(Recognised::Code),
             Kind::Time | Kind::Date if self.is_made_line => Some(Recognised::Clock),
-            Kind::Number if self.is_copyright && is_year(token.text) => Some(Recognised::Clock),
-            Kind::Number if !self.is_sentence && is_counter(tokens, index) => Some(Recognised::Counter),
+            Kind::Number if is_copyright_year(tokens, index) => Some(Recognised::Clock),
+            Kind::Number
+                if !self.is_statement && is_counter(tokens, index) && !is_in_sentence(tokens, index) =>
+            {
+                Some(Recognised::Counter)
+            }
             _ => None,
         }
     }
+}
+
+/// Whether a figure is in a sentence of many words that has an end.
+fn is_in_sentence(tokens: &[Token<'_>], index: usize) -> bool {
+    // Far enough for many words, whatever is between them.
+    const FARTHEST: usize = 8 * MOST_WORDS;
+    let ends = |token: &Token<'_>| matches!(token.text, "." | "!" | "?" | "。");
+    let from = index.saturating_sub(FARTHEST);
+    let begin = tokens[from..index].iter().rposition(ends).map_or(from, |at| from + at + 1);
+    let end = tokens[index..].iter().take(FARTHEST).position(ends).map(|at| index + at);
+    end.is_some_and(|end| n_words(&tokens[begin..end]) > MOST_WORDS)
+}
+
+/// The signs of a script without spaces from here on, as a text: each is a token of its own.
+fn joined(tokens: &[Token<'_>], at: usize) -> String {
+    const LONGEST: usize = 4;
+    if !tokens[at].text.starts_with(is_ideographic) {
+        return String::new();
+    }
+    tokens[at..].iter().take(LONGEST).map(|token| token.text).collect()
+}
+
+/// Whether this is the year beside the sign of a copyright, or the end of a span of years there.
+fn is_copyright_year(tokens: &[Token<'_>], index: usize) -> bool {
+    const NEAREST: usize = 8;
+    let is_sign = |token: &Token<'_>| token.text == "©" || token.text.eq_ignore_ascii_case("copyright");
+    let is_beside =
+        |token: &&Token<'_>| matches!(token.text, "-" | "–" | "(" | "c" | ")" | ",") || is_year(token.text);
+    let mut before = tokens[..index].iter().rev().take(NEAREST);
+    is_year(tokens[index].text) && before.find(|token| !is_beside(token)).is_some_and(is_sign)
 }
 
 /// The words of a line; in scripts without spaces, two characters are about one.
@@ -138,28 +179,30 @@ fn is_counter(tokens: &[Token<'_>], index: usize) -> bool {
     if is_money(tokens, index) || !is_whole(tokens[index].text) {
         return false;
     }
-    let after = tokens[index + 1..].iter().take(NEAR).take_while(|token| token.kind != Kind::Number);
-    let before = tokens[..index].iter().rev().take(2);
-    after.chain(before).any(|token| token.kind == Kind::Word && counts_something(token.text))
+    let is_such = |at: usize| {
+        let token = tokens[at];
+        token.kind == Kind::Word
+            && (counts_something(token.text) || begins_with_counted_sign(&joined(tokens, at)))
+    };
+    let is_figure = |at: &usize| tokens[*at].kind == Kind::Number;
+    let after = (index + 1..tokens.len()).take(NEAR).take_while(|at| !is_figure(at));
+    let before = (0..index).rev().take(NEAR).take_while(|at| !is_figure(at));
+    after.chain(before).any(is_such)
 }
 
-/// Whether a figure is a whole number, with or without thousands marks.
+/// Whether a figure is a whole number, with or without thousands marks, or a rounded one: `1.1K`.
 fn is_whole(text: &str) -> bool {
+    if text.ends_with(['K', 'k', 'M']) {
+        return true;
+    }
     let mut groups = text.split(|c: char| !c.is_ascii_digit());
     groups.next().is_some() && groups.all(|group| group.len() == 3)
 }
 
 /// Whether a figure is an amount of money.
-fn is_money(tokens: &[Token<'_>], index: usize) -> bool {
-    let is_sign = |token: Option<&Token<'_>>| token.is_some_and(|token| is_money_sign(token.text));
+pub(super) fn is_money(tokens: &[Token<'_>], index: usize) -> bool {
+    let is_sign = |token: Option<&Token<'_>>| token.is_some_and(|token| is_currency(token.text));
     is_sign(tokens.get(index + 1)) || is_sign(index.checked_sub(1).and_then(|before| tokens.get(before)))
-}
-
-/// Whether this is the sign or the name of a currency.
-pub(crate) fn is_money_sign(text: &str) -> bool {
-    const SIGNS: [&str; 17] =
-        ["$", "€", "£", "¥", "₹", "₽", "₩", "₺", "zł", "kr", "円", "元", "CHF", "USD", "EUR", "GBP", "Fr"];
-    SIGNS.contains(&text)
 }
 
 /// Says of each figure of a line the kind of noise that it is, judging by its line alone.
@@ -176,7 +219,11 @@ pub(crate) fn is_measured(line: &str) -> bool {
         "kWh", "lx",
     ];
     let tokens = tokens(line);
+    let is_short_time = |token: &Token<'_>| {
+        token.kind == Kind::Span && (token.text.ends_with("min") || token.text.contains(['.', ',']))
+    };
     tokens.windows(2).any(|pair| pair[0].kind == Kind::Number && UNITS.contains(&pair[1].text))
+        || tokens.iter().any(is_short_time)
 }
 
 /// Whether two short lines count something: a large whole number that is a little larger or smaller than it was.
@@ -193,22 +240,6 @@ pub(crate) fn counts(old: &str, new: &str) -> bool {
     n_words(&new) <= FEW_WORDS && before >= 100 && before.abs_diff(now) * 10 <= before
 }
 
-/// Whether the first figure that is different rose or fell.
-pub(crate) fn direction(old: &str, new: &str) -> Ordering {
-    let number = |text: &str| -> Option<f64> {
-        // One separator may be the decimal one; which it is does not matter for what rises, as long as both are read alike.
-        let digits: String = text.chars().filter(char::is_ascii_digit).collect();
-        digits.parse().ok()
-    };
-    let (old, new) = (tokens(old), tokens(new));
-    let pair = old
-        .iter()
-        .zip(&new)
-        .find(|(old, new)| old.kind == Kind::Number && new.kind == Kind::Number && old.text != new.text);
-    let both = pair.and_then(|(old, new)| Some((number(old.text)?, number(new.text)?)));
-    both.and_then(|(old, new)| new.partial_cmp(&old)).unwrap_or(Ordering::Equal)
-}
-
 /// What a whole line is, where it is no news that it is there.
 pub(crate) fn recognised_line(line: &str) -> Option<Recognised> {
     is_pleasantry(line).then_some(Recognised::Pleasantry)
@@ -217,103 +248,23 @@ pub(crate) fn recognised_line(line: &str) -> Option<Recognised> {
 /// Whether a line says a price or a version: figures that people watch pages for, however often they change.
 pub(crate) fn is_precious(line: &str) -> bool {
     let tokens = tokens(line);
-    let is_version = |token: &Token<'_>| token.kind == Kind::Number && token.text.matches('.').count() > 1;
     let is_such = |(index, token): (usize, &Token<'_>)| {
         token.kind == Kind::Number && (is_money(&tokens, index) || is_version(token))
     };
     tokens.iter().enumerate().any(is_such)
 }
 
-/// What two lines differ in if it is all noise.
-pub(super) fn recognised(old: &str, new: &str, moment: Moment) -> Option<Recognised> {
+/// Whether a figure is the number of a version: `4.17.2`.
+pub(super) fn is_version(token: &Token<'_>) -> bool {
+    token.kind == Kind::Number && token.text.matches('.').count() > 1 && value_of(token.text).is_none()
+}
+
+/// What two whole lines differ in, where that is no news whatever they say.
+pub(super) fn recognised_lines(old: &str, new: &str) -> Option<Recognised> {
     if is_damaged(old, new) {
         return Some(Recognised::Formatting);
     }
-    if is_pleasantry(old) && is_pleasantry(new) {
-        return Some(Recognised::Pleasantry);
-    }
-    let (old, new) = (tokens(old), tokens(new));
-    let names_its_machine = |tokens: &[Token<'_>]| {
-        About::of(tokens).is_made_line && tokens.iter().any(|token| names_a_machine(token.text))
-    };
-    if names_its_machine(&old) && names_its_machine(&new) {
-        return Some(Recognised::Code);
-    }
-    if old.len() != new.len() {
-        return None;
-    }
-    let about = About::of(&new);
-    // Of all its dates, and asked for each of its times: there may be thousands of both.
-    let names_the_day = LazyCell::new(|| {
-        let is_the_day = |now| new.iter().any(|token| token.kind == Kind::Date && is_day_of(token.text, now));
-        moment.now.is_some_and(|now| is_the_day(seconds(now)))
-    });
-    let mut found = Some(Recognised::Formatting);
-    for (index, (before, now)) in old.iter().zip(&new).enumerate() {
-        if plain(before.text) == plain(now.text) {
-            continue;
-        }
-        if before.kind != now.kind {
-            return None;
-        }
-        let noise = about
-            .noise(&new, index)
-            .or_else(|| explained_by_clock(before, now, || *names_the_day, moment))?;
-        found = found.max(Some(noise));
-    }
-    found
-}
-
-/// A day that is today's (in some zone) after one that was the day of the old content; a time beside such a day; a number of
-/// seconds since 1970 that is about now.
-fn explained_by_clock(
-    old: &Token<'_>,
-    new: &Token<'_>,
-    names_the_day: impl Fn() -> bool,
-    moment: Moment,
-) -> Option<Recognised> {
-    let (now, before) = (seconds(moment.now?), seconds(moment.before.or(moment.now)?));
-    let is_explained = match new.kind {
-        Kind::Date => is_day_of(new.text, now) && is_day_of(old.text, before),
-        Kind::Time => names_the_day(),
-        Kind::Number if new.text.len() == 10 => {
-            let is_about =
-                |text: &str, time: i64| text.parse().is_ok_and(|at: i64| (time - at).abs() < 2 * DAY);
-            is_about(new.text, now) && is_about(old.text, before)
-        }
-        _ => false,
-    };
-    is_explained.then_some(Recognised::Clock)
-}
-
-fn seconds(time: Time) -> i64 {
-    time.micros().div_euclid(1_000_000)
-}
-
-const DAY: i64 = 86_400;
-
-/// Whether a date is the day of a time in seconds, in some zone.
-fn is_day_of(date: &str, time: i64) -> bool {
-    let today = time.div_euclid(DAY);
-    let this_year = year_of(today);
-    days_of(date).into_iter().any(|(year, month, day)| {
-        (today - days_since_epoch(year.unwrap_or(this_year), month, day)).abs() <= 1
-    })
-}
-
-/// Days since 1970 of a day in the Gregorian calendar.
-fn days_since_epoch(year: i32, month: u32, day: u32) -> i64 {
-    let (year, month, day) = (i64::from(year), i64::from(month), i64::from(day));
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let of_era = year.rem_euclid(400);
-    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
-}
-
-/// The year of a day since 1970, but for a day or two around its beginning.
-fn year_of(days: i64) -> i32 {
-    i32::try_from(1970 + days * 400 / 146_097).unwrap_or(1970)
+    (is_pleasantry(old) && is_pleasantry(new)).then_some(Recognised::Pleasantry)
 }
 
 /// Whether the lines are the same but for characters that were damaged on the way.

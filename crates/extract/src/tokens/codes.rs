@@ -1,10 +1,16 @@
-//! Identifiers that no person wrote: runs of letters, digits, `-` and `_` with letters and digits in turn, or of hexadecimal digits.
+//! Identifiers that no person wrote: runs of letters, digits, `-` and `_` with letters and digits in turn, of hexadecimal digits, or
+//! of small and capital letters in turn.
 //! A code may begin at any word of such a run, and the run may be as long as the line; so each run is read once.
 
 use super::dates::numeric_date;
 
 /// The shortest identifier that is taken for one.
 const SHORTEST: usize = 8;
+/// Between dashes, hexadecimal digits with letters among them are one from this length on: `febd78`.
+const SHORTEST_HEX: usize = 6;
+/// No word changes between small and capital letters so often, from this length on: `xfvyGplpErfJtastGm`.
+const SHORTEST_MIXED: usize = 16;
+const MOST_LETTERS_PER_RISE: usize = 6;
 
 /// The codes of a line, asked for from its beginning to its end.
 #[derive(Debug)]
@@ -19,12 +25,17 @@ struct Run {
     end: usize,
     /// Where it ends without the marks at its end.
     written_end: usize,
-    last_digit: Option<usize>,
+    /// The last three digits, the last of all first.
+    last_digits: [Option<usize>; 3],
     last_letter: Option<usize>,
     /// The last byte that is neither a hexadecimal digit nor a dash.
     last_not_hex: Option<usize>,
     /// The last places where a letter follows a digit or a digit a letter, the last of all first.
     last_turns: [Option<usize>; 3],
+    /// Where the last piece between dashes begins that is a hexadecimal number with letters.
+    last_hex_piece: Option<usize>,
+    /// Where it begins, if it is all letters, small and capital ones in turn.
+    mixed_from: Option<usize>,
 }
 
 impl<'t> Codes<'t> {
@@ -52,7 +63,7 @@ impl Run {
         for (index, byte) in written.iter().enumerate() {
             let at = Some(start + index);
             if byte.is_ascii_digit() {
-                run.last_digit = at;
+                run.last_digits = [at, run.last_digits[0], run.last_digits[1]];
             } else if byte.is_ascii_alphabetic() {
                 run.last_letter = at;
             }
@@ -68,17 +79,43 @@ impl Run {
                 run.last_turns = [at, run.last_turns[0], run.last_turns[1]];
             }
         }
+        let mut piece_start = start;
+        for piece in line[start..run.written_end].split(['-', '_']) {
+            if is_hex_number(piece) {
+                run.last_hex_piece = Some(piece_start);
+            }
+            piece_start += piece.len() + 1;
+        }
+        run.mixed_from = is_mixed(written).then_some(start);
         run
     }
 
     fn is_code_from(&self, at: usize) -> bool {
         let at_least = |place: Option<usize>| place >= Some(at);
         let is_hex = !at_least(self.last_not_hex);
-        self.written_end.saturating_sub(at) >= SHORTEST
-            && at_least(self.last_digit)
-            && at_least(self.last_letter)
-            && (at_least(self.last_turns[2]) || is_hex && at_least(self.last_turns[0]))
+        let has_turns = at_least(self.last_turns[2])
+            || at_least(self.last_turns[1]) && at_least(self.last_digits[2])
+            || is_hex && at_least(self.last_turns[0]);
+        let is_long = self.written_end.saturating_sub(at) >= SHORTEST;
+        is_long && at_least(self.last_digits[0]) && at_least(self.last_letter) && has_turns
+            || at_least(self.last_hex_piece)
+            || self.mixed_from == Some(at)
     }
+}
+
+/// Whether a piece is hexadecimal digits, with figures and letters.
+fn is_hex_number(piece: &str) -> bool {
+    piece.len() >= SHORTEST_HEX
+        && piece.bytes().all(|byte| byte.is_ascii_hexdigit())
+        && piece.bytes().any(|byte| byte.is_ascii_digit())
+        && piece.bytes().any(|byte| byte.is_ascii_alphabetic())
+}
+
+fn is_mixed(run: &[u8]) -> bool {
+    let rises = |pair: &&[u8]| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase();
+    run.len() >= SHORTEST_MIXED
+        && run.iter().all(u8::is_ascii_alphabetic)
+        && run.windows(2).filter(rises).count() * MOST_LETTERS_PER_RISE >= run.len()
 }
 
 #[cfg(test)]
@@ -88,11 +125,23 @@ mod tests {
     use super::*;
 
     /// The definition, read anew from each place.
-    fn plain(rest: &str) -> Option<usize> {
+    fn plain(line: &str, at: usize) -> Option<usize> {
+        let rest = &line[at..];
         let is_inside = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
         let length = rest.find(|c| !is_inside(c)).unwrap_or(rest.len());
         let run = rest[..length].trim_end_matches(['-', '_']).as_bytes();
-        if run.len() < SHORTEST || numeric_date(rest).is_some() {
+        if numeric_date(rest).is_some() {
+            return None;
+        }
+        let begins_run = !line[..at].ends_with(is_inside);
+        let begins_piece = !line[..at].ends_with(|c: char| c.is_ascii_alphanumeric());
+        let text = &rest[..run.len()];
+        let mut pieces = text.split(['-', '_']).enumerate();
+        let has_hex = pieces.any(|(index, piece)| (index > 0 || begins_piece) && is_hex_number(piece));
+        if has_hex || begins_run && is_mixed(run) {
+            return Some(run.len());
+        }
+        if run.len() < SHORTEST {
             return None;
         }
         let n_digits = run.iter().filter(|byte| byte.is_ascii_digit()).count();
@@ -103,7 +152,9 @@ mod tests {
         };
         let n_turns = run.windows(2).filter(is_turn).count();
         let is_hex = run.iter().all(|byte| byte.is_ascii_hexdigit() || *byte == b'-');
-        let is_code = n_digits > 0 && n_letters > 0 && (n_turns >= 3 || is_hex && n_turns >= 1);
+        let is_code = n_digits > 0
+            && n_letters > 0
+            && (n_turns >= 3 || n_turns >= 2 && n_digits >= 3 || is_hex && n_turns >= 1);
         is_code.then_some(run.len())
     }
 
@@ -112,11 +163,12 @@ mod tests {
         fn a_run_that_is_read_once_has_the_codes_of_one_that_is_read_from_each_place(
             line in "([a-c0-2]|[xy_ ä-]){0,40}",
             dates in "(2026-01-0[1-9]|[a1]{8}){0,4}",
+            mixed in "(ab|cD|-|eFg){0,14}",
         ) {
-            for line in [line, dates] {
+            for line in [line, dates, mixed] {
                 let mut codes = Codes::of(&line);
                 for (at, _) in line.char_indices() {
-                    prop_assert_eq!(codes.length_at(at), plain(&line[at..]), "{}", &line[at..]);
+                    prop_assert_eq!(codes.length_at(at), plain(&line, at), "{}", &line[at..]);
                 }
             }
         }

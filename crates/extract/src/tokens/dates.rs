@@ -100,11 +100,11 @@ pub(super) fn month_date(tokens: &[Token<'_>]) -> Option<(Kind, usize)> {
     if first.kind == Kind::Number {
         let number = value(0)?;
         let unit = |index: usize, number: u32| match tokens.get(index)?.text {
-            "年" if number > 1900 => Some('y'),
-            "月" if number <= 12 => Some('m'),
-            "日" if number <= 31 => Some('d'),
-            "時" | "时" | "点" if number < 25 => Some('h'),
-            "分" if number < 60 => Some('n'),
+            "年" | "년" if number > 1900 => Some('y'),
+            "月" | "월" if number <= 12 => Some('m'),
+            "日" | "일" if number <= 31 => Some('d'),
+            "時" | "时" | "点" | "시" if number < 25 => Some('h'),
+            "分" | "분" if number < 60 => Some('n'),
             _ => None,
         };
         if let Some(first_unit) = unit(1, number) {
@@ -183,4 +183,30 @@ pub(crate) fn days_of(date: &str) -> Vec<(Option<i32>, u32, u32)> {
         (None, [month, day]) => vec![(None, *month, *day)],
         _ => Vec::new(),
     }
+}
+
+/// The seconds since midnight of a time of the day, and the seconds that it leaves open: 60 where it says no seconds.
+pub(crate) fn clock_seconds(text: &str) -> Option<(i64, i64)> {
+    let numbers: Vec<i64> = text
+        .split(|c: char| !c.is_ascii_digit())
+        .filter(|digits| !digits.is_empty())
+        .map(str::parse)
+        .collect::<Result<_, _>>()
+        .ok()?;
+    let (hour, minute, second) = match numbers[..] {
+        [compact] if compact >= 100 => (compact / 100, compact % 100, None),
+        [hour] => (hour, 0, None),
+        [hour, minute] => (hour, minute, None),
+        [hour, minute, second, ..] => (hour, minute, Some(second)),
+        [] => return None,
+    };
+    let letters: String = text.chars().filter(char::is_ascii_alphabetic).collect::<String>().to_lowercase();
+    let hour = match () {
+        () if letters.starts_with("pm") && hour < 12 => hour + 12,
+        () if letters.starts_with("am") && hour == 12 => 0,
+        () => hour,
+    };
+    let is_time = hour < 25 && minute < 60 && second.unwrap_or(0) < 61;
+    is_time
+        .then_some((hour * 3_600 + minute * 60 + second.unwrap_or(0), if second.is_some() { 1 } else { 60 }))
 }

@@ -60,56 +60,61 @@ pub(super) fn time_word(rest: &str) -> Option<usize> {
     (*found != "h").then_some(found.len())
 }
 
-/// Beginnings of words for what is counted while a page is visited.
+/// Beginnings of words for what is counted while a page is visited. Only words that are about visitors: `points`, `members` and
+/// `people` are as often what a page is about, and are learned where they move by themselves.
 #[rustfmt::skip]
-const COUNTED: [&str; 95] = [
-    "view", "viewer", "visit", "comment", "repl", "like", "share", "follow", "people", "person", "user", "visitor", "online",
-    "watching", "looking", "reading", "review", "rating", "vote", "result", "download", "install", "play", "listen", "point",
-    "upvote", "star", "fork", "member", "subscriber", "reaction", "hit", "match", "read", "retweet", "favorite", "bookmark",
-    "seen", "guest", "attendee", "participant", "signature", "aufruf", "kommentar", "personen", "person", "gefällt",
-    "teilnehmer", "besuch", "leser", "bewertung", "treffer", "ergebnis", "mitglied", "nutzer", "gelesen", "abonnent", "vue",
-    "commentaire", "avis", "personne", "lecteur", "résultat", "partage", "téléchargement", "abonné", "visiteur", "vista",
-    "visita", "comentario", "persona", "resultado", "descarga", "reseña", "opinion", "gusta", "visualizz", "commenti",
-    "persone", "risultat", "piace", "recension", "visualiza", "comentário", "pessoa", "curtida", "avalia", "weergav",
-    "reactie", "mensen", "просмотр", "коммент", "человек", "위", "position",
+const COUNTED: [&str; 73] = [
+    "view", "viewer", "visit", "comment", "repl", "like", "share", "follow", "visitor", "online", "watching", "looking", "reading", "reads",
+    "review", "rating", "vote", "result", "download", "install", "listen", "upvote", "star", "fork", "subscriber", "reaction",
+    "retweet", "favorite", "bookmark", "guest", "aufruf", "kommentar", "gefällt", "besuch", "leser", "bewertung", "treffer",
+    "ergebnis", "nutzer", "gelesen", "abonnent", "vue", "commentaire", "réaction", "lecteur", "résultat", "partage",
+    "téléchargement", "abonné", "visiteur", "vista", "visita", "comentario", "resultado", "descarga", "reseña", "gusta",
+    "visualizz", "commenti", "risultat", "piace", "recension", "visualizaç", "comentário", "curtida", "avalia", "weergav",
+    "reactie", "bekeken", "просмотр", "коммент", "bekijk", "visning",
 ];
 
-/// Signs for the same in scripts without spaces.
-const COUNTED_SIGNS: [&str; 12] =
-    ["回", "件", "人", "閲", "次", "评", "論", "读", "阅", "览", "조회", "댓글"];
+/// The same in scripts without spaces.
+const COUNTED_SIGNS: [&str; 8] = ["閲覧", "再生", "浏览", "阅读", "阅览", "评论", "조회", "댓글"];
 
 /// Whether this word names something that is counted while a page is visited.
 pub(crate) fn counts_something(word: &str) -> bool {
-    if COUNTED_SIGNS.iter().any(|sign| word.starts_with(sign)) {
-        return true;
-    }
     let lower = word.to_lowercase();
     // No longer than a beginning with an ending: `star` is in `stars`, not in `started`.
     COUNTED.iter().any(|known| lower.starts_with(known) && lower.chars().count() <= known.chars().count() + 3)
+        || COUNTED_SIGNS.iter().any(|sign| word.starts_with(sign))
 }
 
-/// Beginnings of words that stand beside the time at which a page was made or looked at.
+/// Whether a text in a script without spaces begins with such a word.
+pub(crate) fn begins_with_counted_sign(text: &str) -> bool {
+    COUNTED_SIGNS.iter().any(|sign| text.starts_with(sign))
+}
+
+/// Beginnings of words that say when a page was made and hardly anything else. Words such as `time`, `now`, `page` or `live`
+/// need no place here: what they stand beside is a clock if it agrees with the clock.
 #[rustfmt::skip]
-const MADE: [&str; 64] = [
-    "updat", "checked", "refresh", "generat", "fetched", "retriev", "rendered", "served", "cached", "current", "stand",
-    "aktual", "abgerufen", "zuletzt", "uhrzeit", "messung", "gemessen", "erzeugt", "erstellt", "generiert", "jour", "actualis",
-    "relev", "généré", "actualiz", "consult", "generad", "aggiorn", "generat", "atualiz", "gerad", "bijgewerkt", "ververst",
-    "zaktualiz", "uppdater", "opdater", "oppdater", "обновл", "päivit", "güncel", "更", "現", "取", "时", "업데이트", "measur",
-    "observ", "issued", "reload", "synced", "sync", "polled", "clock", "time", "now", "page", "visited", "queried", "asof",
-    "live", "deliver", "ausgeliefert", "distribu", "配",
+const MADE: [&str; 43] = [
+    "updated", "refresh", "generated", "fetched", "retriev", "rendered", "cached", "aktualisiert", "abgerufen", "zuletzt", "uhrzeit",
+    "erzeugt", "generiert", "actualis", "généré", "actualiz", "generad", "aggiorn", "atualiz", "gerado", "bijgewerkt",
+    "ververst", "zaktualiz", "uppdater", "opdater", "oppdater", "обновл", "päivit", "güncellen", "更新", "取得", "업데이트",
+    "reloaded", "synced", "polled", "queried", "asof", "relevé", "relevee", "ажурира", "оновлен", "تحديث", "अपडेट",
 ];
 
-/// Whether this word stands beside the time at which a page was made.
+/// Whether this word says that a time beside it is when the page was made.
 pub(crate) fn says_when_it_was_made(word: &str) -> bool {
     let lower = word.to_lowercase();
     MADE.iter().any(|known| lower.starts_with(known) && lower.chars().count() <= known.chars().count() + 5)
 }
 
+/// Whether a text in a script without spaces begins with such a word.
+pub(crate) fn begins_with_made_sign(text: &str) -> bool {
+    ["更新", "取得"].iter().any(|sign| text.starts_with(sign))
+}
+
 /// Words for the machine that made an answer.
 #[rustfmt::skip]
-const MACHINES: [&str; 18] = [
-    "node", "server", "host", "edge", "instance", "backend", "worker", "pod", "cluster", "cache", "pop", "knoten", "rechner",
-    "serveur", "noeud", "servidor", "nodo", "ノ",
+const MACHINES: [&str; 16] = [
+    "node", "server", "host", "edge", "instance", "backend", "worker", "pod", "cluster", "pop", "knoten", "rechner", "serveur",
+    "noeud", "servidor", "nodo",
 ];
 
 /// Whether this word names a machine that answers.
@@ -143,10 +148,12 @@ pub(super) fn is_weekday(word: &str) -> bool {
 
 /// Words with which a visitor is greeted.
 #[rustfmt::skip]
-const GREETINGS: [&str; 26] = [
+const GREETINGS: [&str; 42] = [
     "good morning", "good afternoon", "good evening", "good night", "welcome back", "hello", "hi", "hey", "guten morgen",
     "guten tag", "guten abend", "willkommen zurück", "hallo", "bonjour", "bonsoir", "bon retour", "buenos días",
     "buenas tardes", "buenas noches", "buongiorno", "buonasera", "bom dia", "boa tarde", "boa noite", "こんにちは", "おはよう",
+    "صباح الخير", "مساء الخير", "نهارك سعيد", "dzień dobry", "dobry wieczór", "добрый день", "доброе утро", "добрый вечер",
+    "god morgon", "god kväll", "günaydın", "iyi akşamlar", "goedemorgen", "goedemiddag", "goedenavond", "안녕하세요",
 ];
 
 /// Words that lead in a saying, a fact or a picture of the day.
@@ -159,40 +166,72 @@ const OF_THE_DAY: [&str; 30] = [
     "citazione del giorno", "frase do dia", "citaat van de dag", "今日の一言", "今日の言葉",
 ];
 
-/// Words of banners that ask for consent: what it is about, and what is asked. A line that has one of each is one.
-const CONSENT_TO: [&str; 11] = [
-    "cookie",
-    "クッキー",
-    "gdpr",
-    "privacy settings",
-    "tracking",
-    "rgpd",
-    "dsgvo",
-    "consent",
-    "куки",
-    "témoins",
-    "kakor",
-];
+/// What banners that ask for consent are about, and words with which they ask. A line that has one of each is one.
 #[rustfmt::skip]
-const CONSENT: [&str; 14] = [
-    "accept", "we use", "consent", "akzept", "zustimm", "verwende", "nutz", "utilis", "accett", "acept", "usamos", "同意", "manage", "agree",
+const CONSENT_TO: [&str; 10] = [
+    "cookie", "クッキー", "gdpr", "privacy settings", "tracking", "rgpd", "dsgvo", "куки", "témoins", "kakor",
+];
+/// Only words that are said to a visitor: `consent` and `tracking` are in the news as well.
+#[rustfmt::skip]
+const ASKING: [&str; 19] = [
+    "accept", "we use", "you agree", "your consent", "your choice", "akzept", "zustimm", "wir verwenden", "wir nutzen", "nous utilis",
+    "j’accepte", "accett", "acept", "usamos", "utilizamos", "同意", "manage cookies", "akceptuj", "gebruiken",
 ];
 
 /// Whether a line is for the visitor and says nothing: a greeting, a saying of the day, a banner that asks for consent.
 pub(crate) fn is_pleasantry(line: &str) -> bool {
     const LONGEST: usize = 240;
-    const LONGEST_GREETING: usize = 60;
     if line.len() > LONGEST {
         return false;
     }
     let lower = line.to_lowercase();
-    let greets = |greeting: &str| {
-        let rest = lower.strip_prefix(greeting);
-        rest.is_some_and(|rest| {
-            !rest.starts_with(char::is_alphanumeric) || greeting.starts_with(['こ', 'お'])
-        })
-    };
-    line.len() <= LONGEST_GREETING && GREETINGS.iter().any(|greeting| greets(greeting))
+    GREETINGS.iter().any(|greeting| lower.strip_prefix(greeting).is_some_and(greets_someone))
         || OF_THE_DAY.iter().any(|lead| lower.starts_with(lead))
-        || [&CONSENT_TO[..], &CONSENT].iter().all(|words| words.iter().any(|word| lower.contains(word)))
+        || [&CONSENT_TO[..], &ASKING].iter().all(|words| words.iter().any(|word| lower.contains(word)))
+}
+
+/// Whether a text is a greeting and nothing else.
+pub(crate) fn is_greeting(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    GREETINGS.contains(&&*lower)
+}
+
+/// Whether this is what follows a greeting: nothing, or the name of someone. `Hello Kitty mug` is none.
+fn greets_someone(rest: &str) -> bool {
+    const LONGEST_NAME: usize = 3;
+    let name = rest.trim_start_matches(|c: char| {
+        matches!(c, ',' | '!' | '.' | '、' | '！' | '，' | '،') || c.is_whitespace()
+    });
+    let is_set_apart = name.is_empty() || rest.trim_start().starts_with([',', '、', '，', '،']);
+    // A visitor may have a number for a name.
+    let begins_with_words =
+        name.split_whitespace().rev().skip(1).all(|word| !word.contains(char::is_numeric));
+    let is_name = name.is_empty() || name.starts_with(char::is_alphabetic);
+    is_set_apart && is_name && begins_with_words && name.split_whitespace().count() <= LONGEST_NAME
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pleasantry_is_said_to_the_visitor() {
+        for line in [
+            "Good morning, guest!",
+            "Hello",
+            "Guten Abend, Herr Meier.",
+            "We use cookies",
+            "Cookies: accept all?",
+        ] {
+            assert!(is_pleasantry(line), "{line}");
+        }
+        for line in [
+            "Hi-Fi speaker: € 199",
+            "Hello Kitty mug $ 9.99",
+            "Planning consent granted",
+            "Manage tracking: in transit",
+        ] {
+            assert!(!is_pleasantry(line), "{line}");
+        }
+    }
 }

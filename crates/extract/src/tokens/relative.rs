@@ -5,22 +5,23 @@ use super::{Kind, Token, span};
 
 /// Words that follow the amount.
 #[rustfmt::skip]
-const AFTER: [&str; 15] = [
+const AFTER: [&str; 16] = [
     "ago", "fa", "atrás", "atras", "geleden", "temu", "sedan", "siden", "назад", "önce", "sitten", "前", "전", "earlier",
-    "πριν",
+    "πριν", "पहले",
 ];
 
 /// Words that stand before the amount.
-const BEFORE: [&str; 7] = ["vor", "hace", "há", "ha", "acum", "пред", "před"];
+const BEFORE: [&str; 9] = ["vor", "hace", "há", "ha", "acum", "пред", "před", "منذ", "قبل"];
 
 /// Whole phrases without an amount.
 #[rustfmt::skip]
-const PHRASES: [&[&str]; 29] = [
+const PHRASES: [&[&str]; 33] = [
     &["just", "now"], &["right", "now"], &["moments", "ago"], &["a", "moment", "ago"], &["gerade", "eben"], &["soeben"],
     &["à", "l", "'", "instant"], &["à", "l", "’", "instant"], &["ahora", "mismo"], &["poco", "fa"], &["agora", "mesmo"],
     &["zojuist"], &["た", "っ", "た", "今"], &["刚", "刚"], &["剛", "剛"], &["только", "что"], &["yesterday"], &["gestern"], &["ayer"],
     &["ieri"], &["昨", "日"], &["a", "few", "seconds", "ago"], &["вчера"], &["минуту", "назад"], &["час", "назад"],
-    &["день", "назад"], &["неделю", "назад"], &["месяц", "назад"], &["год", "назад"],
+    &["день", "назад"], &["неделю", "назад"], &["месяц", "назад"], &["год", "назад"], &["nyss"], &["az", "önce"],
+    &["przed", "chwilą"], &["방금"],
 ];
 
 /// Beginnings of words for spans of time.
@@ -36,6 +37,9 @@ const UNITS: [&str; 52] = [
 const SHORT_UNITS: [&str; 11] = ["s", "m", "h", "d", "w", "y", "mo", "秒", "分", "日", "лет"];
 
 fn is_unit(word: &str) -> bool {
+    if super::spans::unit(word).is_some() {
+        return true;
+    }
     let lower = word.to_lowercase();
     let n_characters = lower.chars().count();
     SHORT_UNITS.contains(&word)
@@ -87,6 +91,15 @@ fn relative_at(tokens: &[Token<'_>]) -> usize {
         } else {
             usize::from(BEFORE.iter().any(|word| is(0, word)))
         };
+        // `منذ ساعة`: one hour needs no figure.
+        if (is(0, "منذ") || is(0, "قبل")) && tokens.get(1).is_some_and(|token| is_unit(token.text)) {
+            return 2;
+        }
+        // `för 5 minuter sedan`: words on both sides.
+        if is(0, "för") || is(0, "for") {
+            let rest = relative_at(&tokens[1..]);
+            return if rest > 1 { rest + 1 } else { 0 };
+        }
         if lead > 0
             && tokens.get(lead).is_some_and(is_amount)
             && tokens.get(lead + 1).is_some_and(|token| is_unit(token.text))

@@ -13,4 +13,5 @@ mod laws; // what holds for any bytes and any items
 mod reading; // short cuts to read documents in tests
 mod recipes; // recipes that mean nothing, and where
 mod reference; // successive versions of real pages; needs DUNLIN_REFERENCE
+mod restless; // what is told from news by how it behaves
 mod successive; // successive versions of pages made here

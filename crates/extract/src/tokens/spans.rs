@@ -1,0 +1,74 @@
+//! Lengths of time: `5 minutes`, `13 giorni 20 ore 25 minuti`. Each is one token, with its seconds, so that it can be held against
+//! the time that went by. What follows from that is decided elsewhere.
+
+use super::{Kind, Token, span};
+
+/// Words for units of time, by their seconds: whole words, since `an` begins many others.
+#[rustfmt::skip]
+const UNITS: [(i64, &[&str]); 6] = [
+    (1, &["sec", "secs", "second", "seconds", "sek", "sekunde", "sekunden", "seconde", "secondes", "seconden", "segundo", "segundos",
+        "secondo", "secondi", "sekund", "sekunder", "sekundy", "sekunti", "sekuntia", "сек", "секунд", "секунды", "секунду", "saniye",
+        "ثانية", "ثوان", "초"]),
+    (60, &["min", "mins", "minute", "minutes", "minuten", "minuto", "minutos", "minuti", "minuut", "minuter", "minutter", "minut",
+        "minuty", "minuta", "minutę", "minuutti", "minuuttia", "мин", "минут", "минуты", "минуту", "хвилин", "dakika", "دقيقة", "دقائق",
+        "분", "मिनट", "perc", "λεπτά", "phút", "menit"]),
+    (3_600, &["hr", "hrs", "hour", "hours", "std", "stunde", "stunden", "heure", "heures", "hora", "horas", "ora", "ore", "uur", "uren",
+        "timme", "timmar", "timer", "godz", "godzina", "godziny", "godzin", "tunti", "tuntia", "ч", "час", "часа", "часов",
+        "година", "годин", "saat", "ساعة", "ساعات", "시간", "घंटे", "óra", "ώρες", "giờ", "hodin", "hodiny"]),
+    (86_400, &["day", "days", "tag", "tage", "tagen", "jour", "jours", "día", "días", "dia", "dias", "giorno", "giorni", "dag", "dagen",
+        "dagar", "dage", "dager", "dzień", "dni", "päivä", "päivää", "день", "дня", "дней", "gün", "يوم", "أيام", "दिन", "μέρες",
+        "ngày", "hari", "dny", "dnů"]),
+    (604_800, &["week", "weeks", "woche", "wochen", "semaine", "semaines", "semana", "semanas", "settimana", "settimane", "weken",
+        "vecka", "veckor", "uke", "uker", "uge", "uger", "tydzień", "tygodnie", "tygodni", "неделя", "недели", "недель", "hafta",
+        "أسبوع", "viikko", "viikkoa"]),
+    (2_629_746, &["month", "months", "monat", "monate", "monaten", "mois", "mes", "meses", "mese", "mesi", "maand", "maanden", "månad",
+        "månader", "miesiąc", "miesiące", "miesięcy", "месяц", "месяца", "месяцев", "شهر", "kuukausi"]),
+];
+
+/// The seconds of a unit of time.
+pub(super) fn unit(word: &str) -> Option<i64> {
+    let lower = word.to_lowercase();
+    UNITS.iter().find(|(_, words)| words.contains(&&*lower)).map(|(seconds, _)| *seconds)
+}
+
+/// The tokens, with each length of time as one.
+pub(super) fn merged<'t>(line: &'t str, tokens: Vec<Token<'t>>) -> Vec<Token<'t>> {
+    if !tokens.iter().any(|token| token.kind == Kind::Number) {
+        return tokens;
+    }
+    let mut merged = Vec::with_capacity(tokens.len());
+    let mut at = 0;
+    while at < tokens.len() {
+        let mut end = at;
+        while let Some([amount, word]) = tokens.get(end..end + 2)
+            && amount.kind == Kind::Number
+            && word.kind == Kind::Word
+            && unit(word.text).is_some()
+        {
+            end += 2;
+        }
+        if end == at {
+            merged.push(tokens[at]);
+            at += 1;
+        } else {
+            merged.push(span(line, Kind::Span, &tokens[at..end]));
+            at = end;
+        }
+    }
+    merged
+}
+
+/// The seconds of a length of time, and those of its smallest unit.
+pub(crate) fn seconds_of(text: &str) -> Option<(i64, i64)> {
+    let (mut total, mut smallest, mut amount) = (0_i64, i64::MAX, None);
+    for piece in super::pieces(text) {
+        if piece.kind == Kind::Number {
+            amount = piece.text.parse::<i64>().ok();
+        } else {
+            let seconds = unit(piece.text)?;
+            total = total.checked_add(amount.take()?.checked_mul(seconds)?)?;
+            smallest = smallest.min(seconds);
+        }
+    }
+    (smallest < i64::MAX).then_some((total, smallest))
+}

@@ -1,0 +1,226 @@
+//! What is told from news by how it behaves: with the clock, over many contents, beside what else changes. Words alone are tested
+//! in `flicker`.
+
+use dunlin_core::Time;
+use dunlin_extract::detect::compare;
+use dunlin_extract::flicker::Reading;
+use dunlin_extract::recipe::Recipe;
+use dunlin_extract::summary::summary;
+use dunlin_extract::{Flicker, Item, Work};
+
+use crate::reading::{page, read};
+
+/// Noon of a day in November 2026.
+const NOON: i64 = 1_794_744_000;
+const MINUTE: i64 = 60;
+const HOUR: i64 = 60 * MINUTE;
+
+/// Contents that are read one after the other, `gap` seconds apart, each different: what is told of each.
+fn told(contents: &[Vec<Item>], gap: i64) -> Vec<Vec<String>> {
+    let at = |index: usize| Time::from_seconds(NOON + gap * i64::try_from(index).unwrap());
+    let mut flicker = Flicker::default();
+    let mut told = Vec::new();
+    for (index, pair) in (1..).zip(contents.windows(2)) {
+        let reading = Reading { at: Some(at(index)), last_probe: Some(at(index - 1)) };
+        let (next, verdict) = flicker.judge(compare(&pair[0], &pair[1]).changes, reading, &Work::default());
+        told.push(verdict.reported.iter().map(|changed| summary(changed, &Work::default())).collect());
+        flicker = next;
+    }
+    told
+}
+
+fn lines(texts: &[String]) -> Vec<Item> {
+    page(&format!("<h1>Title</h1><p>{}</p>", texts.join("</p><p>")))
+}
+
+/// How much is told of a page with these lines.
+fn n_told(gap: i64, n: i64, line: impl Fn(i64) -> Vec<String>) -> Vec<usize> {
+    let contents: Vec<Vec<Item>> = (0..n).map(|index| lines(&line(index))).collect();
+    told(&contents, gap).iter().map(Vec::len).collect()
+}
+
+fn clock(seconds: i64) -> String {
+    format!("{:02}:{:02}", seconds.rem_euclid(24 * HOUR) / HOUR, seconds.rem_euclid(HOUR) / MINUTE)
+}
+
+#[test]
+fn a_time_that_goes_on_with_the_clock_is_the_clocks_in_any_words() {
+    for gap in [MINUTE, 7 * MINUTE, 95 * MINUTE] {
+        // Noon in UTC is half past five in the afternoon in India.
+        for zone in [0, -5 * HOUR, 5 * HOUR + 30 * MINUTE] {
+            let now = |index: i64| clock(NOON + zone + gap * index);
+            for text in
+                ["{}", "It is {} o'clock", "آخر {}", "Kello on {}", "Local time {}. Visitors are welcome."]
+            {
+                let told = n_told(gap, 6, |index| vec![text.replace("{}", &now(index))]);
+                assert_eq!(told, [0; 5], "{text} {gap} {zone}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_time_that_the_clock_does_not_explain_is_news() {
+    for (old, new) in [
+        ("Show time 19:30", "Show time 20:30"),
+        ("Opening times 9:00 to 17:00", "Opening times 10:00 to 18:00"),
+        ("Delivery: 14 March 2027", "Delivery: 21 March 2027"),
+        ("Now 12 seats", "Now 15 seats"),
+    ] {
+        let told = n_told(10 * MINUTE, 2, |index| vec![if index == 0 { old } else { new }.to_owned()]);
+        assert_eq!(told, [1], "{old} → {new}");
+    }
+}
+
+#[test]
+fn a_length_of_time_that_goes_with_the_clock_is_no_news_and_another_one_is() {
+    let countdown = |index: i64| {
+        let left = 3 * 24 * 60 - 95 * index;
+        vec![format!("{} giorni {} ore {} minuti", left / 1_440, left % 1_440 / 60, left % 60)]
+    };
+    assert_eq!(n_told(95 * MINUTE, 6, countdown), [0; 5]);
+    let told = n_told(95 * MINUTE, 2, |index| vec![format!("Delivery within {} days", 3 + 2 * index)]);
+    assert_eq!(told, [1]);
+}
+
+#[test]
+fn a_weekday_and_a_month_beside_a_day_of_the_clock_are_known_in_any_language() {
+    let day = |index: i64| {
+        let weekday = if index == 0 { "niedziela" } else { "sobota" };
+        vec![format!("Dziś jest {weekday}, {} November 2026", 15 + index)]
+    };
+    assert_eq!(n_told(24 * HOUR, 2, day), [0]);
+    let arabic = |index: i64| vec![format!("{} نوفمبر 2026", 15 + index)];
+    assert_eq!(n_told(24 * HOUR, 2, arabic), [0]);
+}
+
+#[test]
+fn a_figure_that_moves_all_the_time_does_not_hide_the_word_beside_it() {
+    let state = |index: i64| if index < 12 { "up" } else { "degraded" };
+    let row = |index: i64| {
+        let of = |(row, town): (i64, &str)| {
+            let state = if row == 1 { state(index) } else { "up" };
+            format!("web-{town} {state} {} ms", 20 + (index * 37 + row * 11) % 60)
+        };
+        (0..).zip(["oslo", "rome", "bonn", "lyon"]).map(of).collect()
+    };
+    let contents: Vec<Vec<Item>> = (0..16)
+        .map(|index| {
+            let rows: Vec<String> = row(index);
+            page(&format!("<h1>Servers</h1><ul><li>{}</li></ul>", rows.join("</li><li>")))
+        })
+        .collect();
+    let told = told(&contents, HOUR);
+    assert!(told[4..11].iter().all(Vec::is_empty), "{told:?}");
+    assert_eq!(told[11].len(), 1, "{told:?}");
+    assert!(told[11][0].contains("up") && told[11][0].contains("degraded"), "{told:?}");
+    assert!(told[12..].iter().all(Vec::is_empty), "{told:?}");
+}
+
+#[test]
+fn what_is_probed_rarely_learns_too() {
+    for gap in [4 * HOUR, 24 * HOUR] {
+        let told = n_told(gap, 14, |index| vec![format!("Queue position {}", 500 + (index * 7919) % 400)]);
+        assert!(told[8..].iter().all(|n| *n == 0), "{gap} {told:?}");
+        let told = n_told(gap, 14, |index| vec![format!("Price $ {}.99", 20 + index)]);
+        assert_eq!(told, [1; 13], "a price is told for ever");
+    }
+}
+
+#[test]
+fn a_counter_or_a_code_that_stood_for_long_is_news() {
+    let page = |index: i64, counted: &str| vec![format!("Story number {}", index * 3), counted.to_owned()];
+    for (old, new) in [("Part number AB12CD34EF", "Part number AB12CD35GH"), ("4 reviews", "5 reviews")] {
+        let early = n_told(HOUR, 3, |index| page(0, if index < 2 { old } else { new }));
+        assert_eq!(early, [0, 0], "at first it is taken for noise");
+        let late = n_told(HOUR, 12, |index| page(index, if index < 11 { old } else { new }));
+        assert!(late[10] > late[9], "{late:?}");
+    }
+}
+
+#[test]
+fn a_list_in_one_line_is_a_set() {
+    let stories = ["Harbour closed", "Ferry late", "Terns return", "Market flooded"];
+    let line = |index: usize| {
+        let chosen: Vec<&str> = (0..3).map(|n| stories[(index * (n + 1) + n) % 4]).collect();
+        lines(&[format!("Most read: {}", chosen.join(", "))])
+    };
+    let contents = [
+        lines(&["Most read: one, two, three".to_owned()]),
+        lines(&["Most read: three, one, two".to_owned()]),
+    ];
+    assert_eq!(told(&contents, HOUR), [[""; 0]], "another order is no change");
+    let contents: Vec<Vec<Item>> = (0..24).map(line).collect();
+    let told = told(&contents, HOUR);
+    assert!(told[6..].iter().all(Vec::is_empty), "{told:?}");
+}
+
+#[test]
+fn a_rank_is_where_an_entry_stands_and_not_what_it_says() {
+    let list = |stories: &[&str]| {
+        let rows: Vec<String> =
+            (1..).zip(stories).map(|(rank, story)| format!("<li>{rank}. {story}</li>")).collect();
+        page(&format!("<h1>News</h1><ol>{}</ol>", rows.concat()))
+    };
+    let contents = [
+        list(&["Ferry late again", "Terns return", "Market flooded"]),
+        list(&["Terns return", "Market flooded", "Ferry late again"]),
+    ];
+    assert_eq!(told(&contents, HOUR), [[""; 0]]);
+    let days = [
+        page("<h1>A</h1><p>1 day left</p><p>2 days left</p><p>3 days left</p>"),
+        page("<h1>A</h1><p>1 day left</p><p>2 days left</p><p>9 days left</p>"),
+    ];
+    assert_eq!(told(&days, HOUR)[0].len(), 1, "these are no ranks");
+}
+
+#[test]
+fn an_advertisement_without_a_name_is_told_once() {
+    let ads = ["Buy a small boat", "Ropes and sails half price", "Rent a red cabin", "Learn to row well"];
+    let contents: Vec<Vec<Item>> =
+        (0..20_usize).map(|index| lines(&[ads[index * 3 % 4].to_owned()])).collect();
+    let told: usize = told(&contents, MINUTE).iter().map(Vec::len).sum();
+    assert_eq!(told, 1);
+}
+
+#[test]
+fn a_list_of_json_without_names_may_be_shuffled() {
+    let json = |text: &str| read(&Recipe::Json, text.as_bytes()).items;
+    let old = json(r#"{"i":[{"city":"Rome","t":1},{"city":"Oslo","t":2}]}"#);
+    let shuffled = json(r#"{"i":[{"city":"Oslo","t":2},{"city":"Rome","t":1}]}"#);
+    assert_eq!(told(&[old.clone(), shuffled], HOUR), [[""; 0]]);
+    let edited = json(r#"{"i":[{"city":"Oslo","t":2},{"city":"Rome","t":"9 €"}]}"#);
+    assert_eq!(told(&[old, edited], HOUR), [["i[Rome].t: 1 → 9 €"]]);
+}
+
+#[test]
+fn selected_rows_and_values_are_told_with_what_they_were() {
+    let rows = |price: &str| {
+        let html =
+            format!("<html><body><p>Green tea, loose: € 4.50<p>Black tea, loose: € {price}</body></html>");
+        read(&Recipe::HtmlSelector { css: "p".to_owned() }, html.as_bytes()).items
+    };
+    assert_eq!(told(&[rows("5.20"), rows("4.90")], HOUR), [["Black tea, loose: € 5.20 → € 4.90"]]);
+    let value = |price: &str| {
+        let json = format!("{{\"price\":{{\"value\":{price}}}}}");
+        read(&Recipe::JsonPath { path: "$.price.value".to_owned() }, json.as_bytes()).items
+    };
+    assert_eq!(told(&[value("19.5"), value("17.25")], HOUR), [["value: 19.5 → 17.25"]]);
+}
+
+#[test]
+fn a_source_without_noise_takes_no_memory_for_long() {
+    let mut flicker = Flicker::default();
+    let item = |index: u32| page(&format!("<h1>Editions</h1><p>Word {}</p>", "x".repeat(index as usize + 1)));
+    let feed = |index: u32| {
+        (index..index + 20).map(|n| crate::reading::item(&n.to_string(), "title", "text")).collect::<Vec<_>>()
+    };
+    for index in 0..100 {
+        flicker = flicker.observe(&feed(index), &feed(index + 1)).0;
+    }
+    assert!(flicker.n_bytes() < 1_000, "{}", flicker.n_bytes());
+    for index in 0..80 {
+        flicker = flicker.observe(&item(index), &item(index + 1)).0;
+    }
+    assert!(flicker.n_bytes() < 2_000, "{}", flicker.n_bytes());
+}
