@@ -16,7 +16,7 @@ use dates::{month_date, numeric_date, time_of_day};
 use lexicon::is_weekday;
 pub(crate) use lexicon::{
     begins_with_counted_sign, begins_with_made_sign, counts_something, is_greeting, is_pleasantry,
-    names_a_machine, says_when_it_was_made,
+    names_a_machine, names_an_edition, says_when_it_was_made,
 };
 pub(crate) use spans::seconds_of;
 

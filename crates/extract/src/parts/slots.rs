@@ -126,7 +126,7 @@ pub(super) fn slots(before: &Line<'_>, now: &Line<'_>, elapsed: Option<Elapsed>,
         };
         let at = if is_value { n_values[is.start].to_string() } else { "words".to_owned() };
         let is_money_there = |index: usize| {
-            new[index].kind == Kind::Number && (is_money(&new, index) || is_version(&new[index]))
+            new[index].kind == Kind::Number && (is_money(&new, index) || is_version(&new, index))
         };
         let start = new.get(is.start).map_or(now.text.len(), |token| token.at);
         Slot {

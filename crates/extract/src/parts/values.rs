@@ -6,7 +6,7 @@ use dunlin_core::Time;
 
 use crate::tokens::{
     Kind, Token, begins_with_counted_sign, begins_with_made_sign, counts_something, is_currency,
-    is_ideographic, is_pleasantry, says_when_it_was_made, tokens, value_of,
+    is_ideographic, is_pleasantry, names_an_edition, says_when_it_was_made, tokens, value_of,
 };
 
 /// When two contents were read.
@@ -249,14 +249,18 @@ pub(crate) fn recognised_line(line: &str) -> Option<Recognised> {
 pub(crate) fn is_precious(line: &str) -> bool {
     let tokens = tokens(line);
     let is_such = |(index, token): (usize, &Token<'_>)| {
-        token.kind == Kind::Number && (is_money(&tokens, index) || is_version(token))
+        token.kind == Kind::Number && (is_money(&tokens, index) || is_version(&tokens, index))
     };
     tokens.iter().enumerate().any(is_such)
 }
 
-/// Whether a figure is the number of a version: `4.17.2`.
-pub(super) fn is_version(token: &Token<'_>) -> bool {
-    token.kind == Kind::Number && token.text.matches('.').count() > 1 && value_of(token.text).is_none()
+/// Whether a figure is the number of a version or an edition: `4.17.2`, `edition 12`.
+pub(super) fn is_version(tokens: &[Token<'_>], index: usize) -> bool {
+    let token = tokens[index];
+    let is_dotted = token.text.matches('.').count() > 1 && value_of(token.text).is_none();
+    let names_one = |at: usize| tokens.get(at).is_some_and(|token| names_an_edition(token.text));
+    token.kind == Kind::Number
+        && (is_dotted || index.checked_sub(1).is_some_and(names_one) || names_one(index + 1))
 }
 
 /// What two whole lines differ in, where that is no news whatever they say.

@@ -89,6 +89,19 @@ pub(crate) fn begins_with_counted_sign(text: &str) -> bool {
     COUNTED_SIGNS.iter().any(|sign| text.starts_with(sign))
 }
 
+/// Words for what has numbered editions: people watch a page for the next.
+#[rustfmt::skip]
+const EDITIONS: [&str; 33] = [
+    "edition", "version", "release", "revision", "issue", "volume", "build", "chapter", "episode", "ausgabe", "auflage", "folge", "fassung",
+    "kapitel", "édition", "numéro", "chapitre", "edición", "versión", "número", "capítulo", "edizione", "versione",
+    "edição", "versão", "editie", "versie", "wydanie", "wersja", "utgåva", "издание", "версия", "выпуск",
+];
+
+/// Whether this word names something that has numbered editions.
+pub(crate) fn names_an_edition(word: &str) -> bool {
+    EDITIONS.contains(&word.to_lowercase().as_str())
+}
+
 /// Beginnings of words that say when a page was made and hardly anything else. Words such as `time`, `now`, `page` or `live`
 /// need no place here: what they stand beside is a clock if it agrees with the clock.
 #[rustfmt::skip]
