@@ -129,7 +129,9 @@ impl Extractor {
         let work = self.work();
         let reader = PageReader { ignored: &self.ignored, limits: &self.limits, url: input.url, work: &work };
         let notice = || clear_notice_in(document).map(|line| Doubt::Notice { line: sample(line) });
-        page::doubt(&text, &reader).or_else(notice)
+        // A few words beside a script may be all that a page has to say.
+        let is_clear = |doubt: &Doubt| !matches!(doubt, Doubt::OnlyScripts) || n_text == 0;
+        page::doubt(&text, &reader).filter(is_clear).or_else(notice)
     }
 
     /// Looks at what it has read as `document`, for a person who considers watching it.
