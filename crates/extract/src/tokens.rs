@@ -309,6 +309,34 @@ mod tests {
     }
 
     #[test]
+    fn relative_times_are_recognised_in_other_scripts() {
+        for time in [
+            "2小时前",
+            "23分钟前",
+            "3天前",
+            "2个月前",
+            "5 分前",
+            "3時間前",
+            "2か月前",
+            "3일 전",
+            "4주 전",
+            "2개월 전",
+            "5시간 전",
+            "منذ يوم",
+            "منذ يومين",
+            "منذ 3 أيام",
+            "5 хвилин тому",
+            "2 giờ trước",
+            "3 hari lalu",
+            "לפני 5 דקות",
+        ] {
+            assert_eq!(shape(&format!("({time})")), "( <relative> )", "{time}");
+        }
+        assert_eq!(shape("3 일"), "<number> 일");
+        assert_eq!(shape("午前 9 時"), "午 前 <time>");
+    }
+
+    #[test]
     fn relative_times_are_recognised_in_russian() {
         for time in [
             "1 минуту назад",

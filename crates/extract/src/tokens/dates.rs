@@ -103,7 +103,12 @@ pub(super) fn month_date(tokens: &[Token<'_>]) -> Option<(Kind, usize)> {
             "年" | "년" if number > 1900 => Some('y'),
             "月" | "월" if number <= 12 => Some('m'),
             "日" | "일" if number <= 31 => Some('d'),
-            "時" | "时" | "点" | "시" if number < 25 => Some('h'),
+            // `3時間` is a length of time.
+            "時" | "时" | "点" | "시"
+                if number < 25 && !is_word(index + 1, "間") && !is_word(index + 1, "间") =>
+            {
+                Some('h')
+            }
             "分" | "분" if number < 60 => Some('n'),
             _ => None,
         };

@@ -5,13 +5,13 @@ use super::{Kind, Token, span};
 
 /// Words that follow the amount.
 #[rustfmt::skip]
-const AFTER: [&str; 16] = [
+const AFTER: [&str; 21] = [
     "ago", "fa", "atrás", "atras", "geleden", "temu", "sedan", "siden", "назад", "önce", "sitten", "前", "전", "earlier",
-    "πριν", "पहले",
+    "πριν", "पहले", "тому", "trước", "lalu", "ezelőtt", "پیش",
 ];
 
 /// Words that stand before the amount.
-const BEFORE: [&str; 9] = ["vor", "hace", "há", "ha", "acum", "пред", "před", "منذ", "قبل"];
+const BEFORE: [&str; 10] = ["vor", "hace", "há", "ha", "acum", "пред", "před", "منذ", "قبل", "לפני"];
 
 /// Whole phrases without an amount.
 #[rustfmt::skip]
@@ -33,8 +33,15 @@ const UNITS: [&str; 52] = [
     "godz", "dni", "tyg", "timm", "time",
 ];
 
-/// Words that are no beginnings: they must stand alone.
-const SHORT_UNITS: [&str; 11] = ["s", "m", "h", "d", "w", "y", "mo", "秒", "分", "日", "лет"];
+/// Words, and signs of scripts without spaces, that are no beginnings: they must stand alone.
+#[rustfmt::skip]
+const SHORT_UNITS: [&str; 41] = [
+    "s", "m", "h", "d", "w", "y", "mo", "秒", "分", "日", "лет", "時", "间", "間", "时", "年", "月", "天", "週", "周", "小", "钟", "鐘", "个", "個",
+    "か", "ヶ", "시", "분", "일", "주", "달", "개월", "년", "דקות", "שעות", "ימים", "دقیقه", "ساعت", "روز", "tuần",
+];
+
+/// Two of a unit, as a word of its own.
+const DUALS: [&str; 5] = ["دقيقتين", "ساعتين", "يومين", "أسبوعين", "شهرين"];
 
 fn is_unit(word: &str) -> bool {
     if super::spans::unit(word).is_some() {
@@ -43,7 +50,6 @@ fn is_unit(word: &str) -> bool {
     let lower = word.to_lowercase();
     let n_characters = lower.chars().count();
     SHORT_UNITS.contains(&word)
-        || matches!(word, "時" | "间" | "間" | "时" | "年" | "月" | "天" | "週" | "周" | "시" | "분")
         || UNITS.iter().any(|unit| lower.starts_with(unit) && n_characters <= unit.chars().count() + 4)
 }
 
@@ -91,8 +97,9 @@ fn relative_at(tokens: &[Token<'_>]) -> usize {
         } else {
             usize::from(BEFORE.iter().any(|word| is(0, word)))
         };
-        // `منذ ساعة`: one hour needs no figure.
-        if (is(0, "منذ") || is(0, "قبل")) && tokens.get(1).is_some_and(|token| is_unit(token.text)) {
+        // `منذ ساعة`, `منذ يومين`: one and two need no figure.
+        let is_one_or_two = |token: &Token<'_>| is_unit(token.text) || DUALS.contains(&token.text);
+        if (is(0, "منذ") || is(0, "قبل")) && tokens.get(1).is_some_and(is_one_or_two) {
             return 2;
         }
         // `för 5 minuter sedan`: words on both sides.
