@@ -11,7 +11,6 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::detect::{Change, compare};
 use crate::document::Item;
-use crate::not_the_page::NotThePage;
 use crate::parts::Moment;
 use crate::work::Work;
 
@@ -41,8 +40,6 @@ pub struct Flicker {
     burst: Burst,
     /// When the last content was judged, in microseconds since 1970.
     last_content: Option<i64>,
-    /// How many contents in a row were taken for something else than the page, and since when, in microseconds.
-    held: (u8, i64),
 }
 
 /// When a content was read, and what came before it.
@@ -73,26 +70,6 @@ impl Flicker {
     /// Bytes that it takes, about.
     pub fn n_bytes(&self) -> usize {
         self.places.n_bytes() + self.seen.n_bytes() + self.burst.n_bytes()
-    }
-
-    /// Whether another content may be taken for something else than the page, or that is what the page has become.
-    pub fn may_hold(&self, problem: NotThePage, now: Time) -> bool {
-        let (most, longest) = problem.patience();
-        let (n_held, since) = self.held;
-        n_held < most || now.since(Time::from_micros(since)) < longest
-    }
-
-    /// How many contents in a row were taken for something else than the page.
-    pub const fn n_held(&self) -> u8 {
-        self.held.0
-    }
-
-    /// One more content was taken for something else than the page.
-    #[must_use]
-    pub const fn hold(mut self, now: Time) -> Self {
-        let since = if self.held.0 == 0 { now.micros() } else { self.held.1 };
-        self.held = (self.held.0.saturating_add(1), since);
-        self
     }
 
     /// Learns from a probe that followed soon after `first` and the earlier probes of the burst. A part that differs at
@@ -130,7 +107,6 @@ impl Flicker {
         work: &Work,
     ) -> (Self, Verdict<'i>) {
         self.burst = Burst::default();
-        self.held = (0, 0);
         let before = self.last_content.map(Time::from_micros).or(reading.last_probe);
         let differences = differences(changes, Moment { now: reading.at, before }, work);
         let stood = reading.last_probe.map(Time::micros) > self.last_content && self.last_content.is_some();

@@ -41,7 +41,7 @@ pub(crate) fn tokens(text: &str) -> Vec<(Token, Span)> {
     }
 }
 
-/// The line of the first comment of a text, from 1: canonical text has none, so whoever replaces a text by that loses them.
+/// The line of the first comment of a text, from 1: canonical text has none, so a text that is replaced by it loses them.
 ///
 /// ```
 /// let text = "QUERY q -- mine\n  SELECT item AS a FROM source '--' EVERY 1 HOUR";

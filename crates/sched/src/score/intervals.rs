@@ -46,7 +46,7 @@ pub fn score_intervals(workload: &Workload, schedule: &Schedule) -> IntervalScor
     }
 }
 
-/// Whether a schedule captures each CEI of a workload, by its index: for whoever counts by profile.
+/// Whether a schedule captures each CEI of a workload, by its index: for counts by profile.
 pub fn captured_ceis(workload: &Workload, schedule: &Schedule) -> Vec<bool> {
     hits(workload, schedule).map(|(cei, hits)| hits >= cei.need as usize).collect()
 }
