@@ -152,6 +152,12 @@ pub enum Diagnostic {
         /// The byte of the decoded text at which the limit was passed.
         at: usize,
     },
+    /// A parser would be busy for too long; the page was read as plain text.
+    #[error("parsing the page would take more than {limit} steps; read as plain text")]
+    TooMuchMarkup {
+        /// Steps allowed.
+        limit: u64,
+    },
     /// The recipe and the page together would have kept a reader busy; what was found until then is there.
     #[error("reading took more than {limit} steps and was ended; try a simpler selector, path or pattern")]
     TooMuchWork {

@@ -123,11 +123,8 @@ impl PageReader<'_> {
 
     /// The text of a piece of HTML, such as the content of a feed's entry.
     pub(crate) fn fragment(&self, html: &str, diagnostics: &mut Vec<Diagnostic>) -> String {
-        match nesting::check(html, self.limits) {
-            Ok(gated) => {
-                let page = parse_gated(gated);
-                self.text_of(page.root_element(), &self.ignored_ids(&page))
-            }
+        match self.parse(html) {
+            Ok(page) => self.text_of(page.root_element(), &self.ignored_ids(&page)),
             Err(problem) => {
                 diagnostics.push(problem);
                 strip_tags(html)
@@ -174,7 +171,13 @@ impl PageReader<'_> {
     }
 
     pub(crate) fn parse(&self, text: &str) -> Result<Html, Diagnostic> {
-        nesting::check(text, self.limits).map(parse_gated)
+        let gated = nesting::check(text, self.limits)?;
+        // What is read as plain text instead still needs some.
+        if gated.n_parser_steps() >= self.work.left() {
+            return Err(Diagnostic::TooMuchMarkup { limit: self.limits.max_steps });
+        }
+        self.work.take(gated.n_parser_steps());
+        Ok(Html::parse_document(gated.text()))
     }
 
     /// The text of an element as a reader sees it, within what is left of the work.
@@ -202,10 +205,6 @@ pub(crate) fn elements(xml: &str) -> Found {
     let text = strip_tags(xml);
     let unescaped = quick_xml::escape::unescape(&text).map(std::borrow::Cow::into_owned);
     one_item(None, without_outline(unescaped.unwrap_or(text)))
-}
-
-fn parse_gated(gated: Gated<'_>) -> Html {
-    Html::parse_document(gated.text())
 }
 
 /// A text of which it is not known where its lines stand.

@@ -1,9 +1,9 @@
 //! The gate in front of every HTML parser: a linear scan that separates pages a parser can take from pages built to
-//! keep it busy. Not a parser, and never one's substitute: it only has to be pessimistic.
+//! keep it busy, and says what the others cost. Not a parser, and never one's substitute: it only has to be pessimistic.
 //!
 //! HTML parsers do work for each element that grows with the elements still open, so deep nesting costs the square
 //! of the page's size; unclosed formatting elements are opened again in every paragraph; and each attribute is
-//! compared with those before it. The scan follows the rules for closing elements where they are simple, and
+//! compared with those before it, those of every further `<html>` or `<body>` with all of the first. The scan follows the rules for closing elements where they are simple, and
 //! takes an element for open where they are not.
 
 use crate::document::Diagnostic;
@@ -21,11 +21,17 @@ pub(crate) struct Gated<'t> {
     text: &'t str,
     n_elements: usize,
     depth: usize,
+    n_parser_steps: u64,
 }
 
 impl<'t> Gated<'t> {
     pub(crate) fn text(self) -> &'t str {
         self.text
+    }
+
+    /// Steps of parsing it.
+    pub(crate) fn n_parser_steps(self) -> u64 {
+        self.n_parser_steps
     }
 
     /// Steps of work that goes through the page several times, and from every element up to the top.
@@ -37,6 +43,8 @@ impl<'t> Gated<'t> {
 
 /// Attributes of one element beyond which it is an attack.
 const MAX_ATTRIBUTES: usize = 500;
+/// Open elements that a parser passes in one step.
+const LEVELS_PER_STEP: usize = 4;
 
 /// What the scan found, and what it did to find it.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -45,6 +53,8 @@ pub(crate) struct Scan {
     pub(crate) max_depth: usize,
     /// Elements a parser would build, at most.
     pub(crate) n_elements: usize,
+    /// Steps a parser would take, about: each tag may have it look through all that is open.
+    pub(crate) n_parser_steps: u64,
     /// Steps taken, to show that they grow with the size alone.
     pub(crate) n_steps: usize,
     pub(crate) problem: Option<Diagnostic>,
@@ -52,18 +62,20 @@ pub(crate) struct Scan {
 
 /// Lets a page through, or says why not.
 pub(crate) fn check<'t>(text: &'t str, limits: &Limits) -> Result<Gated<'t>, Diagnostic> {
-    let Scan { n_elements, max_depth, problem, .. } = scan(text, limits);
-    problem.map_or(Ok(Gated { text, n_elements, depth: max_depth }), Err)
+    let Scan { n_elements, max_depth: depth, n_parser_steps, problem, .. } = scan(text, limits);
+    problem.map_or(Ok(Gated { text, n_elements, depth, n_parser_steps }), Err)
 }
 
 /// Reads tags from the front to the back, once.
 pub(crate) fn scan(text: &str, limits: &Limits) -> Scan {
     let mut open = OpenElements::default();
     let mut scan = Scan::default();
+    let mut n_attributes_of_page = 0;
     let bytes = text.as_bytes();
     let mut at = 0;
     while let Some(offset) = text[at..].find('<') {
         let start = at + offset;
+        scan.n_parser_steps += (1 + open.depth() / LEVELS_PER_STEP) as u64;
         at = match bytes.get(start + 1) {
             Some(b'!') => after_comment(text, start),
             Some(b'/') if bytes.get(start + 2).is_some_and(u8::is_ascii_alphabetic) => {
@@ -80,7 +92,11 @@ pub(crate) fn scan(text: &str, limits: &Limits) -> Scan {
                 let name = Name::of(tag.name);
                 open.open(name, tag.closes_itself);
                 scan.max_depth = scan.max_depth.max(open.depth());
-                let too_many = scan.n_elements > limits.max_elements || tag.n_attributes > MAX_ATTRIBUTES;
+                // Of these there is one of each, and it gets the attributes of all.
+                let is_of_page = ["html", "body"].iter().any(|own| tag.name.eq_ignore_ascii_case(own));
+                n_attributes_of_page += if is_of_page { tag.n_attributes } else { 0 };
+                let n_attributes = tag.n_attributes.max(n_attributes_of_page);
+                let too_many = scan.n_elements > limits.max_elements || n_attributes > MAX_ATTRIBUTES;
                 if open.depth() > limits.max_depth {
                     scan.problem = Some(Diagnostic::TooDeep { limit: limits.max_depth, at: start });
                 } else if too_many {

@@ -20,7 +20,7 @@ const GAP: Duration = Duration::from_secs(10);
 const STOP_WITHIN: Duration = Duration::from_secs(5);
 const MARGIN: Duration = Duration::from_secs(10);
 /// The most memory that the service may ever have taken.
-const MOST_MEMORY: u64 = 2 << 30;
+const MOST_MEMORY: u64 = 1 << 30;
 
 const SETTINGS: &str = "budget = \"50/s\"\nchronon = \"100ms\"\nshortest_gap = \"1s\"\nlongest_gap = \"10s\"\n\
     log = \"warn\"\nrobots = false\nstop_within = \"5s\"\n\
@@ -50,6 +50,8 @@ const HOSTILE: &[Hostile] = &[
     Hostile { name: "diff", args: &["--kind", "text", "--flicker", "tell"], body: other_words },
     Hostile { name: "parts", args: &["--kind", "page", "--flicker", "tell"], body: other_entries },
     Hostile { name: "names", args: &["--selector", "div"], body: long_names },
+    Hostile { name: "attributes", args: &["--kind", "page"], body: attributes_of_one },
+    Hostile { name: "ends", args: &["--kind", "page"], body: ends_inside_much },
 ];
 
 const PATH: &str =
@@ -107,6 +109,20 @@ fn other_entries(n: usize) -> String {
 /// A class that is read for each of the elements around it.
 fn long_names(n: usize) -> String {
     format!("<html>{}<p class='{}'>{n}", "<div>".repeat(400), "a ".repeat(200_000))
+}
+
+/// The attributes of all these tags belong to one element, and each is compared with those before it.
+fn attributes_of_one(n: usize) -> String {
+    let mut page = format!("<html><p>{n}</p>");
+    for name in (0..200_000).rev() {
+        write!(page, "<html a{name}>").unwrap();
+    }
+    page
+}
+
+/// At each of these tags, a parser looks through all that is open.
+fn ends_inside_much(n: usize) -> String {
+    format!("<html>{n}{}{}", "<span>".repeat(500), "</p>".repeat(400_000))
 }
 
 fn healthy(n: usize) -> String {

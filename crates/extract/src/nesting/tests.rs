@@ -83,6 +83,26 @@ fn an_element_with_endless_attributes_is_stopped() {
 }
 
 #[test]
+fn an_element_that_gets_the_attributes_of_many_tags_is_stopped() {
+    for name in ["html", "body", "BODY"] {
+        let tags = |n: usize| (0..n).map(|i| format!("<{name} a{i}=1 b{i}=2>x")).collect::<String>();
+        assert_eq!(problem(&tags(100)), None, "{name}");
+        assert!(problem(&tags(1_000)).is_some(), "{name}");
+    }
+    let own = (0..1_000).map(|i| format!("<p a{i}=1 b{i}=2>x")).collect::<String>();
+    assert_eq!(problem(&own), None, "each has its own");
+}
+
+#[test]
+fn a_tag_costs_a_parser_as_much_as_is_open() {
+    let n_steps = |text: &str| scan(text, &Limits::default()).n_parser_steps;
+    let tags = "</p><p>x".repeat(1_000);
+    let inside = |depth: usize| format!("{}{tags}", "<span>".repeat(depth));
+    assert!(n_steps(&inside(400)) > 20 * n_steps(&inside(4)));
+    assert!(n_steps(&inside(4)) < 10 * 2_000);
+}
+
+#[test]
 fn steps_grow_with_the_size_and_no_faster() {
     let limits = Limits { max_elements: usize::MAX, ..Limits::default() };
     let shapes = [

@@ -35,6 +35,26 @@ fn a_megabyte_of_nested_lists_never_reaches_a_parser() {
 }
 
 #[test]
+fn markup_that_keeps_a_parser_busy_is_read_as_plain_text() {
+    let attributes: String = (0..100_000).rev().map(|n| format!("<html a{n}=1>")).collect();
+    let closed = format!("{}{}", "<span>".repeat(500), "</p>".repeat(400_000));
+    for page in [attributes, closed] {
+        let page = format!("<!doctype html><title>t</title>{page}<p>the end");
+        let document = with_limits(Limits::default(), &Recipe::Auto, &page);
+        let [ref item] = document.items[..] else { panic!("{} items", document.items.len()) };
+        assert!(item.text.ends_with("the end"));
+        assert!(
+            matches!(
+                document.diagnostics[..],
+                [Diagnostic::TooManyElements { .. } | Diagnostic::TooMuchMarkup { .. }]
+            ),
+            "{:?}",
+            document.diagnostics
+        );
+    }
+}
+
+#[test]
 fn deep_html_inside_a_feed_is_stripped() {
     let lists = format!("{}bottom", "<ul><li>".repeat(10_000));
     let feed = format!(
