@@ -38,7 +38,10 @@ fn by_content(text: &str, promise: Option<Format>) -> Format {
     if start.is_empty() {
         return promise.unwrap_or(Format::Text);
     }
-    if looks_binary(text) {
+    let root = if start.starts_with('<') { first_element(start) } else { None };
+    // However damaged the text of a feed or a page is, its beginning says what it is.
+    let names_itself = root.as_deref().is_some_and(|name| is_feed_root(name) || name == "html");
+    if !names_itself && looks_binary(text) {
         return Format::Binary;
     }
     if start.starts_with(['{', '[']) && promise != Some(Format::Html) {
@@ -60,7 +63,7 @@ fn by_content(text: &str, promise: Option<Format>) -> Format {
             _ => Format::Text,
         };
     }
-    match first_element(start).as_deref() {
+    match root.as_deref() {
         Some(name) if is_feed_root(name) => Format::Feed,
         Some("html" | "head" | "body") => Format::Html,
         // Its root is damaged.
@@ -170,6 +173,9 @@ mod tests {
             ("hello <b>world</b>", "text/html", Format::Html),
             ("hello <b>world</b>", "text/plain", Format::Text),
             ("\u{0}\u{1}PNG\u{fffd}", "text/html", Format::Binary),
+            ("<a\u{0}\u{1}PNG\u{fffd}", "", Format::Binary),
+            ("<rss><channel><item><title>\u{fffd}\u{fffd}\u{fffd}\u{fffd}\u{fffd}</title>", "", Format::Feed),
+            ("<!doctype html><html>\u{fffd}\u{fffd}\u{fffd}\u{fffd}\u{fffd}", "", Format::Html),
             ("<", "", Format::Text),
             ("", "text/html", Format::Html),
         ];
