@@ -25,6 +25,7 @@ use ipnet::IpNet;
 
 use crate::data_dir;
 use crate::failure::Failure;
+use crate::serve::descriptors;
 
 pub(crate) use keys::KEYS;
 
@@ -182,9 +183,10 @@ impl Config {
             host_names: self.host_names.clone(),
             stop_within: crate::serve::stopping::FOR_REQUESTS,
             max_connections: self.connections,
-            // As large a part of all as usual.
+            reserved_connections: descriptors::reserve(self.connections),
+            // As large a part of all as usual, and enough to follow the stream and give commands beside that.
             max_connections_of_one: (usual.max_connections_of_one * self.connections / usual.max_connections)
-                .max(1),
+                .max(self.connections.clamp(1, 4)),
             ..usual
         }
     }

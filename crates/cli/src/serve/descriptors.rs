@@ -9,7 +9,7 @@ const BASE: usize = 40;
 /// Of what is left, how many tenths are for clients of the API.
 const FOR_CLIENTS: usize = 4;
 
-/// Connections of the API that are kept for health, besides its others.
+/// Connections of the API that are kept for health, besides its others; fewer where there are few.
 const RESERVE: usize = 8;
 
 /// How many connections fit under the limit on open files.
@@ -37,17 +37,23 @@ pub(crate) const fn raised() -> Option<usize> {
     None
 }
 
+/// How many connections are kept for health beside so many others.
+pub(crate) fn reserve(connections: usize) -> usize {
+    RESERVE.min(connections / 2).max(1)
+}
+
 /// What fits of what is wanted.
 pub(crate) fn fit(limit: Option<usize>, wanted: Fit) -> Fit {
     let Some(limit) = limit else { return wanted };
     let left = limit.saturating_sub(BASE);
-    let needed = 2 * wanted.in_flight + wanted.connections + RESERVE;
+    let needed = 2 * wanted.in_flight + wanted.connections + reserve(wanted.connections);
     if needed <= left {
         return wanted;
     }
-    let for_clients = (left * FOR_CLIENTS / 10).saturating_sub(RESERVE).max(1);
-    let connections = wanted.connections.min(for_clients);
-    let in_flight = wanted.in_flight.min((left.saturating_sub(connections + RESERVE) / 2).max(1));
+    let for_clients = left * FOR_CLIENTS / 10;
+    let connections = wanted.connections.min((for_clients - RESERVE.min(for_clients / 3)).max(1));
+    let for_fetches = left.saturating_sub(connections + reserve(connections));
+    let in_flight = wanted.in_flight.min((for_fetches / 2).max(1));
     Fit { in_flight, connections }
 }
 
@@ -89,7 +95,8 @@ mod tests {
             assert!(in_flight >= 1 && connections >= 1, "{limit}");
             assert!(in_flight <= WANTED.in_flight && connections <= WANTED.connections, "{limit}");
             if limit >= BASE + RESERVE + 16 {
-                assert!(BASE + 2 * in_flight + connections + RESERVE <= limit, "{limit}");
+                assert!(BASE + 2 * in_flight + connections + reserve(connections) <= limit, "{limit}");
+                assert!(connections >= 6, "some that follow the stream leave room for others under {limit}");
             }
         }
         assert_eq!(fit(Some(1_024), WANTED), Fit { in_flight: 256, connections: 385 });

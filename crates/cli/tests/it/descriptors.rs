@@ -50,8 +50,11 @@ fn a_service_with_few_descriptors_says_so_and_goes_on_answering() {
         assert!(answer.starts_with("HTTP/1.1 200"), "{answer:?}");
     }
     drop(held);
-    let done = desk.run("sources --data data");
-    assert_eq!(done.code, 0, "{}", done.stderr);
+    let _readers: Vec<Running> = (0..3).map(|_| Running::start(&desk, "tail --data data")).collect();
+    for _ in 0..3 {
+        let done = desk.run("sources --data data");
+        assert_eq!(done.code, 0, "{}", done.stderr);
+    }
     running.signal("INT");
     assert_eq!(running.end().0, Some(0));
 }
