@@ -101,7 +101,12 @@ impl NewBudget {
         let given = [self.per_second, self.per_minute, self.per_hour, self.per_day];
         let mut given = given.into_iter().zip(Unit::ALL).filter_map(|(probes, unit)| Some((probes?, unit)));
         match (given.next(), given.next()) {
-            (Some((probes, unit)), None) => Ok((Pace { per_second: probes / unit.seconds() }, unit)),
+            (Some((probes, unit)), None) => {
+                let per_second = probes / unit.seconds();
+                // A figure that is too small to be divided is still none that was asked for.
+                let per_second = if per_second == 0.0 { probes } else { per_second };
+                Ok((Pace { per_second }, unit))
+            }
             _ => Err(Failure::bad_value(
                 "the budget must be given in one unit",
                 "send one of per_second, per_minute, per_hour, per_day",

@@ -25,6 +25,8 @@ async fn the_budget_is_shown_and_set_in_one_unit() {
         json!({ "per_second": -1 }),
         json!({ "per_second": 1e300 }),
         json!({ "per_day": 1e-300 }),
+        json!({ "per_minute": -5e-324 }),
+        json!({ "per_day": 5e-324 }),
         json!({ "per_week": 1 }),
         json!({ "per_second": "1" }),
     ] {
