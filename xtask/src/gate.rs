@@ -153,7 +153,7 @@ fn plan(has: impl Fn(&str) -> bool, has_reference: bool) -> Vec<Step> {
         steps.push(Step::Advisories);
     } else {
         let install = "cargo install --locked cargo-deny";
-        steps.push(Step::Skipped { name: "deny", missing: "cargo-deny", install });
+        steps.push(Step::Skipped { name: "licences and advisories", missing: "cargo-deny", install });
     }
     steps
 }
@@ -186,7 +186,8 @@ mod tests {
     #[test]
     fn a_bare_machine_still_runs_every_test_and_says_what_it_left_out() {
         let steps = plan(|_| false, false);
-        let expected = ["no fmt", "no clippy", "tidy", "test", "no reference", "test", "no deny"];
+        let expected =
+            ["no fmt", "no clippy", "tidy", "test", "no reference", "test", "no licences and advisories"];
         assert_eq!(outline(&steps), expected);
         let left_out = ["fmt (rustfmt is not installed)".to_owned(), "3 reference tests (x)".to_owned()];
         let said = "PASSED WITHOUT fmt (rustfmt is not installed), 3 reference tests (x)";

@@ -75,7 +75,7 @@ fn waits_for_nothing(code: &str) -> bool {
     let Some(wait) = WAITS.iter().find(|wait| code.contains(**wait)) else { return false };
     let statement = code.trim();
     let is_looked_at = ["let ", "assert", "match ", "if ", "while ", "return ", "=", "?", "unwrap", "expect"];
-    let is_dropped = statement.starts_with("let _ =") && !statement.contains("unwrap")
+    let is_dropped = statement.starts_with("let _") && !statement.contains("unwrap")
         || statement.starts_with("drop(")
         || statement.ends_with(".ok();")
         || statement.ends_with(';') && !is_looked_at.iter().any(|look| statement.contains(look));
@@ -138,6 +138,7 @@ mod tests {
             "Command::new(\"/bin/sleep\")",
             "sh.arg(\"-c\").arg(\"true; sleep 0.2\");",
             "let _ = lines.recv_timeout(d);",
+            "let _line = lines.recv_timeout(d);",
             "lines.recv_timeout(d).ok();",
             "lines.recv_timeout(d);",
             "let _ = condition.wait_timeout(guard, d);",

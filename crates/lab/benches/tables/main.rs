@@ -1,8 +1,9 @@
 //! The tables of the documentation, made again: `cargo bench -p dunlin-lab --bench tables -- NAME`.
 //!
-//! Each figure is a mean with the least and the most of several runs that differ in what should not matter: the seed, a
-//! few per cent of the budget, where in the trace it begins. `forecast`, `mixed`, `policies` and `cam-trace` read the reference
-//! data in the folder that `DUNLIN_REFERENCE` names. Not a benchmark of speed: see `ratios`.
+//! Where runs may differ in what should not matter (the seed, a few per cent of the budget, where in the trace it begins), a figure
+//! is a mean of several, with their range or deviation; `mixed` and `policies` have one run for each figure. `forecast`, `mixed`,
+//! `policies` and `cam-trace` read the reference data in the folder that `DUNLIN_REFERENCE` names. Not a benchmark of speed: see
+//! `ratios`.
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a table is printed, and may panic")]
 
 mod cam; // docs/planning.md, docs/policies.md

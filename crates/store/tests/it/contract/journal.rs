@@ -67,6 +67,7 @@ pub(crate) fn decisions_are_listed_from_either_end(fresh: Fresh<'_>) {
                 let Some(last) = page.last() else { break };
                 after = Some(last.id);
                 found.extend(page.into_iter().map(|row| row.decision));
+                assert!(found.len() <= expected.len(), "pages go round in circles");
             }
             assert_eq!(found, expected, "{order:?} {source:?}");
         }
