@@ -203,6 +203,11 @@ fn a_clock_that_is_far_ahead_removes_nothing_unless_it_is_confirmed() {
     );
     let done = desk.run("doctor --data data --json");
     assert!(done.stdout.contains("days after the service last ran"), "{}", done.stdout);
+    // Nor does the service when it starts, which says why: it is asked to do so first of all.
+    let mut running = Running::start(&desk, "serve --data data --listen 127.0.0.1:0");
+    running.line_with("the clock is far ahead of when the service last ran");
+    running.signal("INT");
+    assert_eq!(running.end().0, Some(0));
     let done = desk.run("store prune --trust-clock --data data");
     assert!(done.code == 0 && done.stdout.contains("1 decisions"), "{} {}", done.stdout, done.stderr);
 }

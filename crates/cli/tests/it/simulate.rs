@@ -179,6 +179,13 @@ fn changes_and_needs_under_one_budget() {
     for alone in [&splits[0], &splits[10]] {
         assert!(figure(&live["gain"]) > figure(&alone["gain"]), "{report}");
     }
+    // Nothing that was added is ever lost here, and what is found late is worth less.
+    let changes_gain = |urgency: &str| {
+        let report = desk.json(&format!("{args} --life append --urgency {urgency} --json"));
+        report["live"]["changes_gain"].as_f64().unwrap()
+    };
+    let (whenever, soon) = (changes_gain("uniform"), changes_gain("exp:0.8"));
+    assert!(soon > 0.0 && soon < 0.9 * whenever, "{soon} of {whenever}");
     let table = desk.run(args);
     assert!(
         table.stdout.contains("one scheduler") && table.stdout.contains(", the best"),

@@ -299,14 +299,14 @@ fn tags_that_are_given_and_those_of_a_list_all_count_once() {
 }
 
 #[test]
-fn a_trace_has_what_came_and_not_what_went() {
+fn a_trace_has_what_came_and_not_what_went_or_failed() {
     let desk = Desk::new();
     let at = Time::from_seconds;
     {
         std::fs::create_dir(desk.path("data")).unwrap();
         let store = SqliteStore::open(&desk.path("data")).unwrap();
         let source = store.add_source(NewSource::page("https://a.example/", at(0))).unwrap();
-        for (number, kind) in (1..).zip(["added", "removed", "edited"]) {
+        for (number, kind) in (1..).zip(["added", "removed", "edited", "failing", "recovered"]) {
             let time = at(1_000 * number);
             let mut capture = Capture::bare(source, ProbeId(number.cast_unsigned()), time, Outcome::Changed);
             capture.changes.push(NewChange {

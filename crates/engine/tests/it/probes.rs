@@ -399,6 +399,23 @@ fn flicker_is_learned_from_a_second_probe_and_then_suppressed() {
 }
 
 #[test]
+fn a_second_probe_follows_soon_after_the_first_second_and_fourth_change_of_a_page() {
+    let test_store = test_store();
+    let mut web = Web::default();
+    web.put(PAGE, Kind::Page, &[DAY, 2 * DAY, 3 * DAY, 4 * DAY, 5 * DAY]);
+    let mut settings = settings();
+    settings.budget.per_second = 0.05;
+    let mut run = Simulation::new(test_store.store.clone(), settings, web, at(0)).unwrap();
+    let recipe = r#"{"shortest_gap":1800}"#.to_owned();
+    run.add_source(NewSource { recipe, ..page(PAGE) }).unwrap();
+    run.run_until(at(6 * DAY));
+    let probes = run.world().probes_of("/page");
+    let followed = probes.windows(2).filter(|pair| pair[1].since(pair[0]).as_secs() < 60);
+    let changes: Vec<u64> = followed.map(|pair| pair[0].since(at(0)).as_secs() / 86_400).collect();
+    assert_eq!(changes, [1, 2, 4], "the changes that were followed by another probe");
+}
+
+#[test]
 fn flicker_is_learned_however_often_the_page_is_probed() {
     let test_store = test_store();
     let mut web = Web::default();

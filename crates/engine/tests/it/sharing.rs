@@ -157,6 +157,8 @@ async fn two_sources_of_one_page_cost_one_request_and_both_get_the_result() {
     until_well(&test_store, head).await;
     let text = handle.add_source(selecting(server.url("/one#text"), "p")).await.unwrap().id;
     until_well(&test_store, text).await;
+    let asked = server.last_head();
+    assert!(!asked.contains("if-none-match"), "one of the two has not read the page yet: {asked}");
     let with_header =
         format!(r#"{{"headers":{{"X-Edition":"2"}},{}"#, &selecting(String::new(), "p").recipe[1..]);
     let other = NewSource { recipe: with_header, ..page(server.url("/one")) };

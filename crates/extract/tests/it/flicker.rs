@@ -100,6 +100,7 @@ fn what_looks_like_noise_but_is_not_is_reported() {
         ("Hearing on 14 March 2026", "Hearing on 21 March 2026"),
         ("Open from 9:00 to 17:00", "Open from 10:00 to 17:00"),
         ("$ 1,204", "$ 1,311"),
+        ("Downloads from $ 19", "Downloads from $ 17"),
         ("Version 4.17.2", "Version 4.17.3"),
         (
             "The storm left 45 people without a home, the mayor said on Monday in the town hall.",

@@ -73,6 +73,26 @@ fn a_time_that_the_clock_does_not_explain_is_news() {
 }
 
 #[test]
+fn a_date_of_long_ago_that_became_todays_is_news() {
+    let of = |day: &str| lines(&[format!("Newest report: {day}")]);
+    let (september, today) = (of("1 September 2026"), of("15 November 2026"));
+    assert_eq!(told(&[september, today.clone()], HOUR)[0].len(), 1);
+    let tomorrow = of("16 November 2026");
+    assert_eq!(told(&[today, tomorrow], 20 * HOUR)[0].len(), 0, "the day went on");
+}
+
+#[test]
+fn what_moves_up_into_a_list_as_an_entry_leaves_it_is_not_new() {
+    let list = |names: &[&str]| {
+        page(&format!("<h1>Jobs</h1><ul><li>{}</li></ul><p>Page 1 of 7</p>", names.join("</li><li>")))
+    };
+    let before = list(&["Glazier in Ulm", "Cook in Kiel", "Nurse in Bonn", "Baker in Jena"]);
+    let after = list(&["Glazier in Ulm", "Nurse in Bonn", "Baker in Jena", "Tailor in Trier"]);
+    let told = told(&[before, after], HOUR).remove(0);
+    assert!(told.len() == 1 && told[0].contains("Cook in Kiel"), "{told:?}");
+}
+
+#[test]
 fn a_length_of_time_that_goes_with_the_clock_is_no_news_and_another_one_is() {
     let countdown = |index: i64| {
         let left = 3 * 24 * 60 - 95 * index;
