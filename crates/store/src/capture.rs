@@ -3,7 +3,8 @@
 use dunlin_core::Time;
 
 use crate::{
-    CapturedInterval, Cursor, Error, Fault, FoundAs, ObservationId, ProbeId, SourceId, SourceState, VersionId,
+    CapturedInterval, Cursor, Error, Fault, FoundAs, InstanceStep, ObservationId, ProbeId, ResultCursor,
+    SourceId, SourceState, VersionId,
 };
 
 /// The largest content of one version. Larger pages are cut or refused before they come here; the limit keeps a
@@ -41,6 +42,8 @@ pub struct Capture {
     pub fetch_state: Option<Vec<u8>>,
     /// The intervals of open CEIs that it captures.
     pub intervals: Vec<CapturedInterval>,
+    /// What it means to instances of queries.
+    pub steps: Vec<InstanceStep>,
     /// What to remember about hosts, by scope.
     pub politeness: Vec<Politeness>,
     /// What the source was found to be; `None` leaves what was found before.
@@ -65,6 +68,7 @@ impl Capture {
             notes: Vec::new(),
             fetch_state: None,
             intervals: Vec::new(),
+            steps: Vec::new(),
             politeness: Vec::new(),
             found: None,
             state: None,
@@ -187,6 +191,8 @@ pub struct Recorded {
     pub version: Option<VersionId>,
     /// The positions of its changes, first and last; `None` when it had none.
     pub cursors: Option<(Cursor, Cursor)>,
+    /// The position of the last result of a query that it completed.
+    pub last_result: Option<ResultCursor>,
     /// Whether this call stored it, or an earlier one under the same probe had.
     pub repeated: Repeated,
 }

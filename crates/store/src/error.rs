@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::{CeiId, Fault, Retry, SourceId, VersionId};
+use crate::{CeiId, Fault, QueryId, Retry, SourceId, VersionId};
 
 /// A refusal or failure of a store. After any of these the store holds what it held before the call.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -15,6 +15,20 @@ pub enum Error {
     /// A CEI that does not exist, or has ended.
     #[error("no open CEI {0} (one that was captured, lost or withdrawn cannot be extended)")]
     NoSuchCei(CeiId),
+    /// A query that does not exist, or no longer.
+    #[error("no query {0} (list the queries to see which there are)")]
+    NoSuchQuery(QueryId),
+    /// Another query has that name.
+    #[error("a query is called `{0}` already (edit that one, or choose another name)")]
+    NameTaken(String),
+    /// A source that a query reads cannot be removed before it.
+    #[error("source {id} is read by the query `{query}` (remove or edit that query first)")]
+    NeededByQuery {
+        /// The source.
+        id: SourceId,
+        /// The name of one such query.
+        query: String,
+    },
     /// A version that does not exist, or was removed by retention.
     #[error("no version {0} (list the versions of its source; old ones may have been pruned)")]
     NoSuchVersion(VersionId),
@@ -130,6 +144,9 @@ impl Error {
         match self {
             Self::NoSuchSource(_)
             | Self::NoSuchVersion(_)
+            | Self::NoSuchQuery(_)
+            | Self::NameTaken(_)
+            | Self::NeededByQuery { .. }
             | Self::BadValue { .. }
             | Self::InUse { .. }
             | Self::NoStore { .. }

@@ -47,6 +47,19 @@ identity! {
     ObservationId
 }
 identity! {
+    /// A continuous query.
+    QueryId
+}
+identity! {
+    /// An instance of a query. Its owner chooses the number, a new one for every instance.
+    InstanceId
+}
+identity! {
+    /// The position of a result among all results of queries, or of a miss among all misses: 1, 2, 3, … in the order in which
+    /// they were stored. Zero is the position before the first.
+    ResultCursor
+}
+identity! {
     /// The position of a change in the stream of all changes: 1, 2, 3, … in the order in which they were stored,
     /// without a gap. Zero is the position before the first.
     Cursor
@@ -54,6 +67,11 @@ identity! {
 
 impl Cursor {
     /// Before the first change.
+    pub const START: Self = Self(0);
+}
+
+impl ResultCursor {
+    /// Before the first result.
     pub const START: Self = Self(0);
 }
 

@@ -6,6 +6,7 @@
 //! - [`Capture`]: the result of one probe, stored as a whole or not at all;
 //! - [`Change`], [`Version`], [`Item`], [`StoredObservation`]: what was captured, read back;
 //! - [`NewCei`], [`StoredCei`]: needs that span sources, and how far each is met;
+//! - [`NewQuery`], [`InstanceStep`], [`StoredResult`]: continuous queries, and what they captured;
 //! - [`NewDecision`], [`Decision`]: why each probe was made;
 //! - [`Message`], [`Lease`]: what is on its way out;
 //! - [`Retention`], [`Depth`], [`Statistics`]: maintenance.
@@ -51,6 +52,7 @@ mod history;
 mod identity;
 mod journal;
 mod outbox;
+mod query;
 mod resource;
 mod source;
 mod sqlite;
@@ -68,11 +70,15 @@ pub use history::{
     Change, ChangeQuery, Item, ItemScope, ObservationQuery, StoredObservation, Version, VersionQuery,
 };
 pub use identity::{
-    CeiId, ContentHash, Cursor, DecisionId, MessageId, ObservationId, ProbeId, ResourceId, SourceId,
-    VersionId,
+    CeiId, ContentHash, Cursor, DecisionId, InstanceId, MessageId, ObservationId, ProbeId, QueryId,
+    ResourceId, ResultCursor, SourceId, VersionId,
 };
 pub use journal::{Decision, DecisionQuery, NewDecision, Order};
 pub use outbox::{Lease, Message, Receipt};
+pub use query::{
+    InstanceEnd, InstanceNext, InstanceStep, NewMiss, NewPart, NewQuery, NewResult, QueryFilter, QuerySource,
+    QuerySources, ResultFilter, StoredInstance, StoredMiss, StoredQuery, StoredResult,
+};
 pub use source::{FoundAs, Health, NewSource, ProbeBasis, Source, SourceEdit, SourceQuery, SourceState};
 pub use sqlite::{Durability, SqliteOptions, SqliteStore};
 pub use store::Store;

@@ -26,6 +26,8 @@ pub struct NewSource {
     pub tags: Vec<String>,
     /// When it was added.
     pub created: Time,
+    /// Whether it is there for queries only, which install and remove it: its changes are not published.
+    pub for_queries: bool,
 }
 
 impl NewSource {
@@ -41,6 +43,7 @@ impl NewSource {
             urgency: "uniform".to_owned(),
             tags: Vec::new(),
             created,
+            for_queries: false,
         }
     }
 

@@ -7,6 +7,7 @@ mod columns;
 mod contents;
 mod failure;
 mod history;
+mod instances;
 mod items;
 mod journal;
 mod lock;
@@ -17,6 +18,7 @@ mod outbox;
 mod packing;
 mod private;
 mod prune;
+mod queries;
 mod readers;
 mod remembered;
 mod resources;
@@ -38,10 +40,11 @@ use self::writer::Writer;
 use crate::cei::check_intervals;
 use crate::{
     Capture, CeiId, CeiQuery, CeiState, Change, ChangeQuery, CursorRange, Decision, DecisionQuery, Depth,
-    Error, Findings, Item, ItemScope, Lease, Message, NewCei, NewDecision, NewInterval, NewMessage,
-    NewSource, Note, ObservationQuery, Politeness, ProbeBasis, Pruned, Receipt, Recorded, Retention, Source,
-    SourceEdit, SourceId, SourceQuery, Statistics, Store, StoredCei, StoredObservation, Version, VersionId,
-    VersionQuery,
+    Error, Findings, InstanceId, InstanceStep, Item, ItemScope, Lease, Message, NewCei, NewDecision,
+    NewInterval, NewMessage, NewQuery, NewSource, Note, ObservationQuery, Politeness, ProbeBasis, Pruned,
+    QueryFilter, QueryId, QuerySources, Receipt, Recorded, ResultCursor, ResultFilter, Retention, Source,
+    SourceEdit, SourceId, SourceQuery, Statistics, Store, StoredCei, StoredInstance, StoredMiss,
+    StoredObservation, StoredQuery, StoredResult, Version, VersionId, VersionQuery,
 };
 
 pub use self::open::{Durability, SqliteOptions};
@@ -108,7 +111,10 @@ impl Store for SqliteStore {
     }
 
     fn remove_source(&self, id: SourceId) -> Result<(), Error> {
-        self.write(move |connection| sources::remove(connection, id))
+        self.write(move |connection| {
+            queries::check_unneeded(connection, id)?;
+            sources::remove(connection, id)
+        })
     }
 
     fn record_captures(&self, captures: Vec<Arc<Capture>>) -> Vec<Result<Recorded, Error>> {
@@ -137,6 +143,52 @@ impl Store for SqliteStore {
 
     fn ceis(&self, query: &CeiQuery) -> Result<Vec<StoredCei>, Error> {
         self.read(|connection| ceis::list(connection, query))
+    }
+
+    fn add_query(&self, query: NewQuery) -> Result<(QueryId, QuerySources), Error> {
+        query.check()?;
+        self.write(move |connection| queries::add(connection, &query))
+    }
+
+    fn replace_query(&self, id: QueryId, query: NewQuery) -> Result<QuerySources, Error> {
+        query.check()?;
+        self.write(move |connection| queries::replace(connection, id, &query))
+    }
+
+    fn pause_query(&self, id: QueryId, paused: Option<Time>) -> Result<(), Error> {
+        self.write(move |connection| queries::pause(connection, id, paused))
+    }
+
+    fn remove_query(&self, id: QueryId, at: Time) -> Result<Vec<SourceId>, Error> {
+        self.write(move |connection| queries::remove(connection, id, at))
+    }
+
+    fn queries(&self, filter: &QueryFilter) -> Result<Vec<StoredQuery>, Error> {
+        self.read(|connection| queries::list(connection, filter))
+    }
+
+    fn instances(&self, after: Option<InstanceId>, limit: u32) -> Result<Vec<StoredInstance>, Error> {
+        self.read(|connection| instances::list(connection, after, limit))
+    }
+
+    fn instance(&self, id: InstanceId) -> Result<Option<StoredInstance>, Error> {
+        self.read(|connection| instances::get(connection, id))
+    }
+
+    fn step_instances(&self, steps: Vec<InstanceStep>, at: Time) -> Result<(), Error> {
+        self.write(move |connection| instances::step(connection, &steps, at))
+    }
+
+    fn results(&self, filter: &ResultFilter) -> Result<Vec<StoredResult>, Error> {
+        self.read(|connection| queries::results(connection, filter))
+    }
+
+    fn newest_result(&self) -> Result<ResultCursor, Error> {
+        self.read(queries::newest_result)
+    }
+
+    fn misses(&self, filter: &ResultFilter) -> Result<Vec<StoredMiss>, Error> {
+        self.read(|connection| queries::misses(connection, filter))
     }
 
     fn changes(&self, query: &ChangeQuery) -> Result<Vec<Change>, Error> {

@@ -8,10 +8,11 @@ use dunlin_core::Time;
 
 use crate::{
     Capture, CeiId, CeiQuery, CeiState, Change, ChangeQuery, CursorRange, Decision, DecisionQuery, Depth,
-    Error, Findings, Item, ItemScope, Lease, Message, NewCei, NewDecision, NewInterval, NewMessage,
-    NewSource, Note, ObservationQuery, Politeness, ProbeBasis, Pruned, Receipt, Recorded, Retention, Source,
-    SourceEdit, SourceId, SourceQuery, Statistics, StoredCei, StoredObservation, Version, VersionId,
-    VersionQuery,
+    Error, Findings, InstanceId, InstanceStep, Item, ItemScope, Lease, Message, NewCei, NewDecision,
+    NewInterval, NewMessage, NewQuery, NewSource, Note, ObservationQuery, Politeness, ProbeBasis, Pruned,
+    QueryFilter, QueryId, QuerySources, Receipt, Recorded, ResultCursor, ResultFilter, Retention, Source,
+    SourceEdit, SourceId, SourceQuery, Statistics, StoredCei, StoredInstance, StoredMiss, StoredObservation,
+    StoredQuery, StoredResult, Version, VersionId, VersionQuery,
 };
 
 /// A store. Calls block until they are done; a call that writes returns when what it wrote would survive the end
@@ -55,6 +56,34 @@ pub trait Store: Send + Sync {
     fn end_ceis(&self, ended: Vec<(CeiId, CeiState)>, at: Time) -> Result<(), Error>;
     /// CEIs with their intervals, by number.
     fn ceis(&self, query: &CeiQuery) -> Result<Vec<StoredCei>, Error>;
+
+    /// Installs a query, with the sources that it needs.
+    fn add_query(&self, query: NewQuery) -> Result<(QueryId, QuerySources), Error>;
+    /// Puts another query in the place of one, which keeps its number, its results and misses, and forgets its memory and instances.
+    fn replace_query(&self, id: QueryId, query: NewQuery) -> Result<QuerySources, Error>;
+    /// Pauses a query from a time on, or resumes it. Instances that have begun go.
+    fn pause_query(&self, id: QueryId, paused: Option<Time>) -> Result<(), Error>;
+    /// Removes a query with its results, and the sources that were there for it alone, which are returned.
+    fn remove_query(&self, id: QueryId, at: Time) -> Result<Vec<SourceId>, Error>;
+    /// Installed queries, by number.
+    fn queries(&self, filter: &QueryFilter) -> Result<Vec<StoredQuery>, Error>;
+    /// A query by its number.
+    fn query(&self, id: QueryId) -> Result<Option<StoredQuery>, Error> {
+        let filter = QueryFilter { after: Some(QueryId(id.0 - 1)), limit: 1 };
+        Ok(self.queries(&filter)?.pop().filter(|query| query.id == id))
+    }
+    /// Instances that have not ended, by number, after this one.
+    fn instances(&self, after: Option<InstanceId>, limit: u32) -> Result<Vec<StoredInstance>, Error>;
+    /// An instance by its number, if it has not ended.
+    fn instance(&self, id: InstanceId) -> Result<Option<StoredInstance>, Error>;
+    /// Records steps of instances outside a capture, all or none.
+    fn step_instances(&self, steps: Vec<InstanceStep>, at: Time) -> Result<(), Error>;
+    /// Results of queries, by cursor.
+    fn results(&self, filter: &ResultFilter) -> Result<Vec<StoredResult>, Error>;
+    /// The position of the newest result.
+    fn newest_result(&self) -> Result<ResultCursor, Error>;
+    /// Misses of queries, by cursor.
+    fn misses(&self, filter: &ResultFilter) -> Result<Vec<StoredMiss>, Error>;
 
     /// Changes, by cursor.
     fn changes(&self, query: &ChangeQuery) -> Result<Vec<Change>, Error>;

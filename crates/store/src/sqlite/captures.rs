@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::unchanged::{self, UnchangedProbe};
 use super::writer::{Pending, Writer};
-use super::{ceis, contents, items, outbox, prune, remembered, resources, sources};
+use super::{ceis, contents, instances, items, outbox, prune, remembered, resources, sources};
 use crate::{
     Capture, ContentHash, Cursor, Error, Fault, NewChange, NewVersion, ObservationId, Outcome, Recorded,
     Repeated, SourceId, VersionId,
@@ -120,8 +120,10 @@ impl Prepared {
             resources::set_state(connection, capture.source, state)?;
         }
         let observation = add_observation(connection, capture, version, ends)?;
+        instances::go_on(connection, &capture.steps)?;
         ceis::capture(connection, &capture.intervals, observation, capture.at)?;
-        Ok(Recorded { observation, version, cursors: ends, repeated: Repeated::No })
+        let last_result = instances::end(connection, &capture.steps, capture.at)?;
+        Ok(Recorded { observation, version, cursors: ends, last_result, repeated: Repeated::No })
     }
 }
 
@@ -138,6 +140,7 @@ fn earlier(connection: &Connection, capture: &Capture) -> Result<Option<Recorded
                 observation: ObservationId(row.get(3)?),
                 version: row.get::<_, Option<i64>>(0)?.map(VersionId),
                 cursors: first.zip(last).map(|(first, last)| (Cursor(first), Cursor(last))),
+                last_result: None,
                 repeated: Repeated::Yes,
             })
         })

@@ -17,6 +17,7 @@ pub(super) const STEPS: &[&str] = &[
     include_str!("0003_compact.sql"),
     include_str!("0004_resources.sql"),
     include_str!("0005_names.sql"),
+    include_str!("0006_queries.sql"),
 ];
 
 /// Marks a database as ours: "Dnln" in ASCII.

@@ -30,6 +30,8 @@ pub(super) fn prune(writer: &Writer, retention: Retention) -> Result<Pruned, Err
     pruned.observations = rows(writer, OBSERVATIONS, retention.observations_before)?;
     pruned.observations += rows(writer, UNCHANGED, retention.observations_before)?;
     rows(writer, CEIS, retention.observations_before)?;
+    rows(writer, RESULTS, retention.changes_before)?;
+    rows(writer, MISSES, retention.changes_before)?;
     pruned.decisions = rows(writer, DECISIONS, retention.decisions_before)?;
     pruned.items = rows(writer, ITEMS, retention.items_before)?;
     Ok(pruned)
@@ -51,6 +53,9 @@ const UNCHANGED: Aging = Aging { table: "unchanged", key: "id", time: "at", size
 const DECISIONS: Aging = Aging { table: "decision", key: "id", time: "at", size: "max(size, 1)" };
 /// Those that have ended go with the observations that captured their intervals.
 const CEIS: Aging = Aging { table: "cei", key: "id", time: "ended", size: "1" };
+/// What queries captured and missed is kept for as long as changes are.
+const RESULTS: Aging = Aging { table: "query_result", key: "cursor", time: "captured", size: "1" };
+const MISSES: Aging = Aging { table: "query_miss", key: "cursor", time: "missed", size: "1" };
 const ITEMS: Aging = Aging { table: "item", key: "rowid", time: "left_at", size: "1" };
 
 struct Portion {

@@ -9,14 +9,14 @@ use crate::{
     SourceQuery, SourceState,
 };
 
-const COLUMNS: &str = "id, url, kind, recipe, weight, life, urgency, tags, created, health, reason, since, paused, resource, name, title, found_kind, announced";
+const COLUMNS: &str = "id, url, kind, recipe, weight, life, urgency, tags, created, health, reason, since, paused, resource, name, title, found_kind, announced, for_queries";
 
 pub(super) fn add(connection: &Connection, new: &NewSource) -> Result<SourceId, Error> {
     let resource = resources::of_request(connection, &new.url, &new.recipe)?;
     connection
         .prepare_cached(
-            "INSERT INTO source (url, kind, recipe, weight, life, urgency, tags, created, health, reason, since, resource, name)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, '', ?8, ?10, ?11)",
+            "INSERT INTO source (url, kind, recipe, weight, life, urgency, tags, created, health, reason, since, resource, name, for_queries)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, '', ?8, ?10, ?11, ?12)",
         )?
         .execute(params![
             new.url,
@@ -30,6 +30,7 @@ pub(super) fn add(connection: &Connection, new: &NewSource) -> Result<SourceId, 
             health_to_text(Health::New),
             resource.0,
             new.name,
+            new.for_queries,
         ])?;
     Ok(SourceId(connection.last_insert_rowid()))
 }
@@ -175,6 +176,7 @@ fn read(row: &Row<'_>) -> Result<Source, Error> {
             urgency: row.get(6)?,
             tags,
             created: Time::from_micros(row.get(8)?),
+            for_queries: row.get(18)?,
         },
         found: FoundAs { title: row.get(15)?, kind: row.get(16)? },
         state: SourceState {

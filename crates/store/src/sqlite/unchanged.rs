@@ -61,7 +61,8 @@ pub(super) fn record(
     let mut answers = Vec::with_capacity(probes.len());
     for entry in probes {
         let recorded = |number, repeated| {
-            Ok(Recorded { observation: ObservationId(number), version: None, cursors: None, repeated })
+            let observation = ObservationId(number);
+            Ok(Recorded { observation, version: None, cursors: None, last_result: None, repeated })
         };
         answers.push(match numbers.get(&(entry.source, entry.probe)) {
             Some(number) => recorded(*number, Repeated::Yes),

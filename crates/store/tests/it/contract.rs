@@ -6,6 +6,7 @@ pub(crate) mod ceis;
 pub(crate) mod contents;
 pub(crate) mod journal;
 pub(crate) mod outbox;
+pub(crate) mod queries;
 pub(crate) mod resources;
 pub(crate) mod sources;
 pub(crate) mod upkeep;
@@ -34,6 +35,15 @@ macro_rules! contract_suite {
             ceis::an_open_cei_is_extended_and_one_that_has_ended_is_not,
             ceis::a_cei_ends_once,
             ceis::a_cei_that_cannot_be_met_is_refused,
+            queries::queries_share_the_sources_that_are_there_for_them_alone,
+            queries::names_of_queries_are_taken_once,
+            queries::an_edited_query_begins_anew_and_keeps_its_results,
+            queries::a_paused_query_gives_up_what_it_has_begun,
+            queries::a_capture_takes_its_steps_with_it,
+            queries::an_instance_whose_cei_has_ended_begins_another,
+            queries::steps_of_what_is_gone_have_no_effect,
+            queries::results_and_misses_are_read_from_a_cursor_on,
+            queries::results_are_pruned_as_changes_are,
             captures::a_capture_is_stored_whole,
             captures::a_capture_recorded_again_counts_once,
             captures::a_capture_that_fails_leaves_nothing,

@@ -2,8 +2,10 @@
 //! did. A new schema adds a file and a row here, and leaves the old ones alone.
 
 use dunlin_store::{
-    CapturedInterval, CeiQuery, CeiState, Depth, FoundAs, Health, ItemScope, NewCei, NewInterval,
-    ObservationQuery, SourceId, SourceQuery, SourceState, SqliteStore, Store, VersionQuery,
+    CapturedInterval, CeiQuery, CeiState, Depth, FoundAs, Health, InstanceEnd, InstanceId, InstanceNext,
+    InstanceStep, ItemScope, NewCei, NewInterval, NewMiss, NewPart, NewQuery, NewResult, ObservationQuery,
+    QueryFilter, QuerySource, ResultCursor, ResultFilter, SourceId, SourceQuery, SourceState, SqliteStore,
+    Store, VersionQuery,
 };
 use rusqlite::Connection;
 
@@ -15,6 +17,7 @@ const GOLDEN: &[&str] = &[
     include_str!("golden/0003.sql"),
     include_str!("golden/0004.sql"),
     include_str!("golden/0005.sql"),
+    include_str!("golden/0006.sql"),
 ];
 
 fn lay_out(sql: &str) -> tempfile::TempDir {
@@ -121,7 +124,9 @@ fn the_ledger_of_the_newest_one_is_open_where_it_was() {
             (cei.state, cei.need, captured)
         })
         .collect();
-    assert_eq!(shown, [(CeiState::Open, 2, vec![Some(2), None]), (CeiState::Withdrawn, 1, vec![None])]);
+    let open = (CeiState::Open, 2, vec![Some(2), None]);
+    let of_query = (CeiState::Open, 1, vec![None]);
+    assert_eq!(shown, [open, (CeiState::Withdrawn, 1, vec![None]), of_query]);
 }
 
 fn page(number: u32) -> String {
@@ -191,4 +196,47 @@ fn what_the_newest_one_was_made_from() {
         figures: vec![0, 255],
     };
     store.append_decisions(&[decision]).unwrap();
+    let query = NewQuery {
+        name: "desk".to_owned(),
+        text: "QUERY desk …".to_owned(),
+        installed: fixtures::time(5),
+        sources: vec![QuerySource::Watched(source)],
+    };
+    let (query, _) = store.add_query(query).unwrap();
+    let step =
+        |number, next| InstanceStep { instance: InstanceId(number), query, next, memory: Some(vec![7, 8]) };
+    let wants = Some(cei(vec![interval(200)], 1));
+    let part = NewPart {
+        name: "post".to_owned(),
+        source,
+        at: fixtures::time(6),
+        version: None,
+        items: "[]".to_owned(),
+    };
+    let result = NewResult { at: fixtures::time(6), parts: vec![part] };
+    let miss = NewMiss { began: fixtures::time(5), at: fixtures::time(7), parts: "[]".to_owned() };
+    let steps = vec![
+        step(1, InstanceNext::Open { state: vec![1, 2], wants }),
+        step(2, InstanceNext::Ended(InstanceEnd::Result(result))),
+        step(3, InstanceNext::Ended(InstanceEnd::Missed(miss))),
+    ];
+    store.step_instances(steps, fixtures::time(7)).unwrap();
+}
+
+#[test]
+fn queries_of_the_newest_one_go_on() {
+    let directory = lay_out(GOLDEN.last().unwrap());
+    let store = SqliteStore::open(directory.path()).unwrap();
+    let queries = store.queries(&QueryFilter { after: None, limit: 10 }).unwrap();
+    assert_eq!(queries.len(), 1);
+    let query = &queries[0];
+    assert_eq!((query.name.as_str(), query.memory.as_slice()), ("desk", &[7, 8][..]));
+    assert_eq!((query.sources.as_slice(), query.n_results, query.n_missed), (&[SourceId(1)][..], 1, 1));
+    let instances = store.instances(None, 10).unwrap();
+    assert_eq!((instances.len(), instances[0].state.as_slice()), (1, &[1, 2][..]));
+    assert!(instances[0].cei.is_some());
+    let all = ResultFilter { after: ResultCursor::START, query: None, limit: 10 };
+    let results = store.results(&all).unwrap();
+    assert_eq!((results.len(), results[0].result.parts[0].name.as_str()), (1, "post"));
+    assert_eq!(store.misses(&all).unwrap()[0].miss.began, fixtures::time(5));
 }
