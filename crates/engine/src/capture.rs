@@ -32,6 +32,7 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::memory::{FetchState, ProbeNote};
+use crate::queries::SeenItem;
 use crate::recipe::Target;
 use crate::{Error, Settings};
 
@@ -54,6 +55,8 @@ pub struct SourceTask {
     pub source: SourceId,
     /// When it was last probed successfully.
     pub last_probe: Option<Time>,
+    /// Whether what is on it now is wanted, new or not.
+    pub wants_items: bool,
 }
 
 /// A probe that is ready to be fetched, with what its answer will be compared with.
@@ -84,6 +87,8 @@ pub struct PreparedSource {
     pub flicker: Flicker,
     /// How soon a probe must follow another one to belong to a burst.
     pub close: Duration,
+    /// Whether what is on it now is wanted, new or not.
+    pub wants_items: bool,
 }
 
 /// Probes within this time of each other form a burst, if the settings allow them that soon.
@@ -104,7 +109,7 @@ impl PreparedSource {
         if note.confirming.is_none() {
             note.last_probe = task.last_probe.or(note.last_probe);
         }
-        Self { source: task.source, probe, target, note, flicker, close }
+        Self { source: task.source, probe, target, note, flicker, close, wants_items: task.wants_items }
     }
 }
 
@@ -238,6 +243,8 @@ pub struct SourceResult {
     pub suppressed: Vec<Suppressed>,
     /// The health of the source, and the reason, which may be empty. `None` leaves its state.
     pub health: Option<(Health, String)>,
+    /// What is on the source now, where that is wanted.
+    pub seen: Vec<SeenItem>,
 }
 
 /// What a probe showed.
@@ -334,6 +341,7 @@ fn unchanged(prepared: &PreparedSource, fetched: &Fetched, at: Time) -> SourceRe
         is_noted,
         suppressed: Vec::new(),
         health: Some(health),
+        seen: Vec::new(),
     }
 }
 

@@ -18,6 +18,7 @@ mod finish;
 mod hosts;
 mod in_flight;
 mod pending_notes;
+mod queries;
 mod redirect;
 mod resources;
 mod robots;
@@ -34,11 +35,13 @@ use dunlin_net::{CrossSiteRedirect, Error as NetError, Fetched};
 use dunlin_sched::scheduler::journal::JournaledScheduler;
 use dunlin_sched::scheduler::{self, Choice, HostIdx, Input, Pace};
 use dunlin_store::{
-    Capture, CeiId, CeiState, NewDecision, Note, ObservationId, ProbeId, Recorded, SourceId, StoredCei,
+    Capture, CeiId, CeiState, InstanceId, InstanceStep, NewDecision, Note, ObservationId, ProbeId, QueryId,
+    Recorded, SourceId, StoredCei, StoredInstance,
 };
 use url::Url;
 
 use crate::capture::{ProbeResult, ProbeTask};
+use crate::queries::QueryConfig;
 use crate::source_config::SourceConfig;
 use crate::{EngineStats, Health, Settings};
 
@@ -49,6 +52,8 @@ use ceis::Ceis;
 use hosts::Hosts;
 use in_flight::InFlight;
 use pending_notes::PendingNotes;
+use queries::Queries;
+pub use queries::{OpenPart, QueryReport, ReadPart};
 pub use redirect::SiteHop;
 use resources::Resources;
 use sources::Sources;
@@ -128,6 +133,14 @@ pub enum Event {
     CeiRead(StoredCei),
     /// The owner of a CEI no longer wants it.
     CeiWithdrawn(CeiId),
+    /// A query is installed, edited, paused or resumed.
+    QueryInstalled(Box<QueryConfig>),
+    /// A query is removed.
+    QueryRemoved(QueryId),
+    /// An instance of an earlier run.
+    InstanceRestored(StoredInstance),
+    /// An instance with its CEI, as they are in the store.
+    InstanceRead(StoredInstance, Option<StoredCei>),
     /// Another budget for all.
     Budget(Pace),
     /// No probe is started from now on.
@@ -171,6 +184,15 @@ pub enum Write {
     },
     /// Nothing, but reads this CEI after all writes before it; then [`Event::CeiRead`].
     ReadCei(CeiId),
+    /// Steps of instances of queries that follow from no capture; then [`Event::InstanceRead`] for those that want something new.
+    Steps {
+        /// Which.
+        steps: Vec<InstanceStep>,
+        /// When.
+        at: Time,
+    },
+    /// Nothing, but reads this instance after all writes before it; then [`Event::InstanceRead`].
+    ReadInstance(InstanceId),
     /// CEIs that have ended without being captured.
     CeisEnded {
         /// Which, and how.
@@ -209,6 +231,9 @@ pub struct Control {
     grace_times: GraceTimes,
     resources: Resources,
     ceis: Ceis,
+    queries: Queries,
+    /// CEIs of instances that have ended, which the scheduler has not been told of.
+    ended_ceis: Vec<CeiId>,
     hosts: Hosts,
     journal: JournalState,
     pending_notes: PendingNotes,
@@ -245,6 +270,8 @@ impl Control {
             grace_times: GraceTimes::default(),
             resources: Resources::default(),
             ceis: Ceis::default(),
+            queries: Queries::new(first_probe),
+            ended_ceis: Vec::new(),
             hosts: Hosts::default(),
             journal: JournalState::default(),
             pending_notes: PendingNotes::default(),
@@ -288,7 +315,7 @@ impl Control {
             Event::RobotsLost { url } => self.robots_lost(now, &url.into(), commands),
             Event::Written { probe, source, result } => {
                 let host = self.in_flight.get(probe).map(|active| active.host);
-                self.written(now, probe, source, result);
+                self.written(now, probe, source, result, commands);
                 host.into_iter().for_each(|host| self.choose_again(now, host, commands));
             }
             Event::JournalWritten => self.journal.is_writing = false,
@@ -300,12 +327,17 @@ impl Control {
             Event::CeiExtended(id) => self.cei_extended(id, commands),
             Event::CeiRead(cei) => self.cei_read(now, cei),
             Event::CeiWithdrawn(id) => self.cei_withdrawn(now, id),
+            Event::QueryInstalled(config) => self.query_installed(now, *config),
+            Event::QueryRemoved(id) => self.query_removed(now, id),
+            Event::InstanceRestored(instance) => self.instance_restored(&instance),
+            Event::InstanceRead(instance, cei) => self.instance_read(now, &instance, cei),
             Event::Budget(pace) => {
                 self.budget = pace;
                 self.update_scheduler(now, Input::Budget(pace));
             }
             Event::Stopping => self.stop(now),
         }
+        self.withdraw_ended(now);
         self.take_cei_events(now, commands);
     }
 
@@ -331,6 +363,7 @@ impl Control {
             attention: self.sources.n_attention() as u64,
             hosts: self.hosts.len() as u64,
             ceis_open: self.ceis.len() as u64,
+            queries: self.queries.len() as u64,
             in_flight: self.in_flight.len() as u64,
             journal_waiting: self.journal.n_new as u64,
             ..self.stats
@@ -351,7 +384,7 @@ impl Control {
     /// When a tick may next have something to decide, if nothing comes in before.
     pub fn next_due(&self, now: Time) -> Option<Time> {
         let chosen = self.scheduler.scheduler().next_due(now);
-        let waiting = [self.in_flight.next_delayed(), self.grace_times.next_end()];
+        let waiting = [self.in_flight.next_delayed(), self.grace_times.next_end(), self.queries.next_due()];
         chosen.into_iter().chain(waiting.into_iter().flatten()).min()
     }
 
@@ -365,6 +398,8 @@ impl Control {
         self.forget(now, commands);
         self.announce_lasting(now, commands);
         self.begin_delayed(now, commands);
+        self.begin_instances(now, commands);
+        self.miss_overdue_parts(now, commands);
         self.choose(now, at, self.room(now), commands);
         self.write_journal(now, commands);
         self.write_notes(now, commands);

@@ -1,7 +1,8 @@
 //! What an engine refuses or fails at, and what to try. A failed probe is not in here: it is an observation.
 
 use dunlin_core::Fault;
-use dunlin_store::SourceId;
+use dunlin_query::Refused;
+use dunlin_store::{QueryId, SourceId};
 
 /// Why the engine refused a request or failed.
 #[derive(Debug, thiserror::Error)]
@@ -44,6 +45,37 @@ pub enum Error {
     /// A source that does not exist, or no longer.
     #[error("no source {0} (list the sources to see which there are)")]
     NoSuchSource(SourceId),
+    /// A query whose text has errors.
+    #[error("{0}")]
+    Query(Box<Refused>),
+    /// Not one query in a text.
+    #[error("the text has {n_queries} queries (install them one by one)")]
+    OneQuery {
+        /// How many it has.
+        n_queries: usize,
+    },
+    /// A query that wants more probes than there are.
+    #[error(
+        "the query `{name}` wants {wanted:.4} probes per second by its own clock, and the budget is {most:.4} (read less often, or \
+         raise the budget)"
+    )]
+    QueryTooFast {
+        /// Its name.
+        name: String,
+        /// Probes per second that it wants.
+        wanted: f64,
+        /// The most that it can have.
+        most: f64,
+    },
+    /// A source that a query names and that is gone.
+    #[error("no source is called `{name}` any more (say it by its number)")]
+    NoSuchName {
+        /// Its name.
+        name: String,
+    },
+    /// A query that does not exist, or no longer.
+    #[error("no query {0} (list the queries to see which there are)")]
+    NoSuchQuery(QueryId),
     /// A probe of a paused source was requested.
     #[error("source {0} is paused (resume it first)")]
     Paused(SourceId),
@@ -83,7 +115,12 @@ impl Error {
             | Self::Value(_)
             | Self::Number { .. }
             | Self::NoSuchSource(_)
-            | Self::Paused(_) => Fault::User,
+            | Self::Paused(_)
+            | Self::Query(_)
+            | Self::OneQuery { .. }
+            | Self::QueryTooFast { .. }
+            | Self::NoSuchName { .. }
+            | Self::NoSuchQuery(_) => Fault::User,
             Self::Network(error) => error.fault(),
             Self::Store(error) => error.fault(),
             Self::Stopped | Self::Unwritten | Self::Journal { .. } => Fault::Ours,

@@ -5,13 +5,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use dunlin_sched::scheduler::Pace;
 use dunlin_store::{
-    CeiId, CeiQuery, CeiState, Cursor, NewCei, NewInterval, NewSource, Source, SourceEdit, SourceId, Store,
-    StoredCei,
+    CeiId, CeiQuery, CeiState, Cursor, NewCei, NewInterval, NewSource, QueryId, ResultCursor, Source,
+    SourceEdit, SourceId, Store, StoredCei, StoredQuery,
 };
 use tokio::sync::{RwLock, mpsc, oneshot, watch};
 
-use crate::control::{Event, NotProbeable};
+use crate::control::{Event, NotProbeable, QueryReport};
 use crate::heartbeat::{Heartbeat, Standstill};
+use crate::queries::{self, Installed};
 use crate::reports::SourceExplanation;
 use crate::source_config::{ProbesSinceNotes, SourceConfig};
 use crate::{BudgetReport, EngineStats, Error, Health, Settings, clock, recipe};
@@ -25,8 +26,9 @@ pub(crate) enum LoopRequest {
     Remove(SourceId, oneshot::Sender<()>),
     Probe(SourceId, oneshot::Sender<Result<(), NotProbeable>>),
     Explain(Box<Source>, oneshot::Sender<SourceExplanation>),
-    /// Something about a CEI, which is in the store already.
-    Cei(Box<Event>, oneshot::Sender<()>),
+    /// What happened, which is in the store already.
+    Take(Vec<Event>, oneshot::Sender<()>),
+    ExplainQuery(QueryId, oneshot::Sender<Option<QueryReport>>),
     Budget(oneshot::Sender<BudgetReport>),
     SetBudget(Pace, oneshot::Sender<()>),
 }
@@ -45,6 +47,7 @@ pub struct Handle {
     pub(crate) settings: Arc<Settings>,
     pub(crate) asks: mpsc::Sender<LoopRequest>,
     pub(crate) newest: watch::Receiver<Cursor>,
+    pub(crate) newest_result: watch::Receiver<ResultCursor>,
     pub(crate) published: Arc<Mutex<Published>>,
     pub(crate) heartbeat: Arc<Heartbeat>,
     /// Held from before a write until the loop has been informed, so that store and loop see edits in the same order.
@@ -129,7 +132,7 @@ impl Handle {
         unbroken(async move {
             let _order = handle.order.write().await;
             let (cei, id) = handle.with_store(move |store, _| stored_cei(store, cei)).await?;
-            handle.send(Event::CeisAdded(vec![cei])).await?;
+            handle.send(vec![Event::CeisAdded(vec![cei])]).await?;
             Ok(id)
         })
         .await
@@ -141,7 +144,7 @@ impl Handle {
         unbroken(async move {
             let _order = handle.order.write().await;
             handle.with_store(move |store, _| Ok(store.extend_cei(id, more, need)?)).await?;
-            handle.send(Event::CeiExtended(id)).await
+            handle.send(vec![Event::CeiExtended(id)]).await
         })
         .await
     }
@@ -153,9 +156,61 @@ impl Handle {
             let _order = handle.order.write().await;
             let ended = vec![(id, CeiState::Withdrawn)];
             handle.with_store(move |store, _| Ok(store.end_ceis(ended, clock::now())?)).await?;
-            handle.send(Event::CeiWithdrawn(id)).await
+            handle.send(vec![Event::CeiWithdrawn(id)]).await
         })
         .await
+    }
+
+    /// Installs a query, or says what is wrong with its text, and where.
+    pub async fn add_query(&self, text: String) -> Result<StoredQuery, Error> {
+        self.change_query(move |store, settings| queries::install(store, settings, &text, clock::now())).await
+    }
+
+    /// Puts another text in the place of that of a query, which begins anew and keeps its results.
+    pub async fn edit_query(&self, id: QueryId, text: String) -> Result<StoredQuery, Error> {
+        self.change_query(move |store, settings| queries::edit(store, settings, id, &text, clock::now()))
+            .await
+    }
+
+    /// Pauses a query, or resumes it.
+    pub async fn pause_query(&self, id: QueryId, is_paused: bool) -> Result<StoredQuery, Error> {
+        let paused = is_paused.then(clock::now);
+        self.change_query(move |store, settings| queries::pause(store, settings, id, paused)).await
+    }
+
+    async fn change_query(
+        &self,
+        change: impl FnOnce(&dyn Store, &Settings) -> Result<Installed, Error> + Send + 'static,
+    ) -> Result<StoredQuery, Error> {
+        let handle = self.clone();
+        unbroken(async move {
+            let _order = handle.order.write().await;
+            let Installed { query, events } = handle.with_store(change).await?;
+            handle.send(events).await?;
+            Ok(query)
+        })
+        .await
+    }
+
+    /// Removes a query with its results.
+    pub async fn remove_query(&self, id: QueryId) -> Result<(), Error> {
+        let handle = self.clone();
+        unbroken(async move {
+            let _order = handle.order.write().await;
+            let events = handle.with_store(move |store, _| queries::remove(store, id, clock::now())).await?;
+            handle.send(events).await
+        })
+        .await
+    }
+
+    /// How a query is doing; none if it is not installed, or has no instances.
+    pub async fn explain_query(&self, id: QueryId) -> Result<Option<QueryReport>, Error> {
+        self.ask(|reply| LoopRequest::ExplainQuery(id, reply)).await
+    }
+
+    /// The newest result of any query that is stored; announced after its commit.
+    pub fn newest_result(&self) -> watch::Receiver<ResultCursor> {
+        self.newest_result.clone()
     }
 
     /// Everything there is to say about a source now.
@@ -215,8 +270,8 @@ impl Handle {
         &self.settings
     }
 
-    async fn send(&self, event: Event) -> Result<(), Error> {
-        self.ask(|reply| LoopRequest::Cei(Box::new(event), reply)).await
+    async fn send(&self, events: Vec<Event>) -> Result<(), Error> {
+        self.ask(|reply| LoopRequest::Take(events, reply)).await
     }
 
     async fn ask<T>(&self, ask: impl FnOnce(oneshot::Sender<T>) -> LoopRequest) -> Result<T, Error> {

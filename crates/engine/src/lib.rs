@@ -4,6 +4,7 @@
 //! - [`Engine`], [`Handle`], [`Settings`]: the running service, and how to talk to it;
 //! - [`recipe`]: the configuration of one source, checked;
 //! - [`control`]: every decision as one synchronous state machine: no clock, no sockets, no store;
+//! - [`queries`]: continuous queries as they are installed and remembered;
 //! - [`capture`]: the result of a probe, as a function from what was remembered and fetched to what to store;
 //! - [`detection`]: the same reading and comparing for contents that are given;
 //! - [`trial`]: the same reading of one answer, for a source that is not watched yet;
@@ -29,6 +30,7 @@ pub mod journal;
 mod live;
 pub mod memory;
 mod probe;
+pub mod queries;
 mod readers;
 pub mod recipe;
 mod reports;
@@ -38,6 +40,7 @@ pub mod source_config;
 pub mod trial;
 mod writing;
 
+pub use control::{OpenPart, QueryReport, ReadPart};
 pub use error::Error;
 pub use handle::{Handle, forget_budget, store_budget, stored_budget};
 pub use heartbeat::Standstill;
@@ -50,4 +53,5 @@ pub use reports::{
 pub use settings::{Keep, RobotsRule, Settings};
 
 pub use dunlin_net::politeness::{Rules, Scope};
+pub use dunlin_query::{QueryError, Refused};
 pub use dunlin_sched::scheduler::{Pace, Reason, Strategy};

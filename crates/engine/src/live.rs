@@ -18,7 +18,7 @@ use std::time::Duration;
 use dunlin_core::Time;
 use dunlin_net::Client;
 use dunlin_sched::scheduler::Pace;
-use dunlin_store::{Cursor, Recorded, Store};
+use dunlin_store::{Cursor, Recorded, ResultCursor, Store};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior};
@@ -31,7 +31,8 @@ use crate::ageing::{Ages, BelievedTime};
 use crate::control::{Command, Control, Event, Write};
 use crate::handle::{Handle, LoopRequest, Published, stored_budget};
 use crate::heartbeat::Heartbeat;
-use crate::source_config::{has_been_used, load_all, load_ceis};
+use crate::queries::load_needs;
+use crate::source_config::{has_been_used, load_all};
 use crate::{Error, Settings, clock};
 
 /// Requests that wait while the loop is busy.
@@ -66,7 +67,7 @@ impl Engine {
         client: Client,
     ) -> Result<Self, Error> {
         let settings = Arc::new(settings);
-        let (control, commands, newest) = {
+        let Loaded { control, commands, newest, newest_result } = {
             let (store, settings) = (Arc::clone(&store), Arc::clone(&settings));
             let loading = tokio::task::spawn_blocking(move || load(&*store, &settings));
             loading.await.map_err(|_| Error::Stopped)??
@@ -76,12 +77,13 @@ impl Engine {
         let published = Arc::new(Mutex::new(Published { stats, health: control.health() }));
         let (asks, asked) = mpsc::channel(ASKS);
         let (stop, stopped) = oneshot::channel();
-        let (newest_sender, newest) = watch::channel(newest);
+        let (changes, newest) = watch::channel(newest);
+        let (results, newest_result) = watch::channel(newest_result);
         let order = Arc::default();
         let fetching = Fetching::new(Arc::clone(&store), Arc::clone(&settings), client);
         let heartbeat = Arc::new(Heartbeat::new(settings.patience, fetching.readers()));
-        let handle = Handle { store, settings, asks, newest, published, heartbeat, order };
-        let running = Running::new(&handle, control, commands, fetching, newest_sender);
+        let handle = Handle { store, settings, asks, newest, newest_result, published, heartbeat, order };
+        let running = Running::new(&handle, control, commands, fetching, Announcing { changes, results });
         let task = tokio::spawn(running.run(asked, stopped));
         let upkeep = tokio::spawn(keep_up(handle.clone()));
         Ok(Self { handle, stop, task, upkeep })
@@ -101,8 +103,16 @@ impl Engine {
     }
 }
 
+/// What an engine starts from.
+struct Loaded {
+    control: Control,
+    commands: Vec<Command>,
+    newest: Cursor,
+    newest_result: ResultCursor,
+}
+
 /// Everything control has to know before it begins.
-fn load(store: &dyn Store, settings: &Arc<Settings>) -> Result<(Control, Vec<Command>, Cursor), Error> {
+fn load(store: &dyn Store, settings: &Arc<Settings>) -> Result<Loaded, Error> {
     let budget = stored_budget(store)?.unwrap_or(settings.budget);
     let entropy = std::collections::hash_map::RandomState::new().build_hasher().finish();
     let mut control = Control::new(Arc::clone(settings), budget, entropy);
@@ -114,8 +124,34 @@ fn load(store: &dyn Store, settings: &Arc<Settings>) -> Result<(Control, Vec<Com
     load_all(store, settings, |config| {
         control.handle(clock::now(), Event::Configured(config), &mut commands);
     })?;
-    load_ceis(store, |ceis| control.handle(clock::now(), Event::CeisAdded(ceis), &mut commands))?;
-    Ok((control, commands, store.cursor_range()?.newest))
+    load_needs(store, |event| control.handle(clock::now(), event, &mut commands))?;
+    let (newest, newest_result) = (store.cursor_range()?.newest, store.newest_result()?);
+    Ok(Loaded { control, commands, newest, newest_result })
+}
+
+/// Where the newest of what is stored is announced.
+struct Announcing {
+    changes: watch::Sender<Cursor>,
+    results: watch::Sender<ResultCursor>,
+}
+
+impl Announcing {
+    fn written(&self, recorded: &Recorded) {
+        if let Some((_, last)) = recorded.cursors {
+            raise(&self.changes, last);
+        }
+        if let Some(last) = recorded.last_result {
+            raise(&self.results, last);
+        }
+    }
+}
+
+fn raise<T: Ord + Copy>(newest: &watch::Sender<T>, last: T) {
+    newest.send_if_modified(|newest| {
+        let is_newer = last > *newest;
+        *newest = last.max(*newest);
+        is_newer
+    });
 }
 
 /// Removes what is too old, at the start and now and then: a service that is often restarted must not keep everything.
@@ -163,7 +199,7 @@ struct Running {
     to_write: Option<mpsc::Sender<Write>>,
     written: mpsc::Receiver<Vec<Event>>,
     writer: JoinHandle<Result<(), Error>>,
-    newest: watch::Sender<Cursor>,
+    announcing: Announcing,
     published: Arc<Mutex<Published>>,
     heartbeat: Arc<Heartbeat>,
     commands: Vec<Command>,
@@ -175,7 +211,7 @@ impl Running {
         control: Control,
         commands: Vec<Command>,
         fetching: Fetching,
-        newest: watch::Sender<Cursor>,
+        announcing: Announcing,
     ) -> Self {
         let settings = Arc::clone(&handle.settings);
         // What the writer has no room for waits with the loop, and would not be written together with the rest.
@@ -195,7 +231,7 @@ impl Running {
             to_write: Some(to_write),
             written,
             writer,
-            newest,
+            announcing,
             published: Arc::clone(&handle.published),
             heartbeat: Arc::clone(&handle.heartbeat),
             commands,
@@ -259,20 +295,9 @@ impl Running {
     fn take(&mut self, now: Time, event: Event) {
         if let Event::Written { probe, source, result: Ok(recorded) } = &event {
             self.probe_cache.written(*source, *probe);
-            self.announce(recorded);
+            self.announcing.written(recorded);
         }
         self.handle(now, event);
-    }
-
-    /// Announces changes that are in the store.
-    fn announce(&self, recorded: &Recorded) {
-        if let Some((_, last)) = recorded.cursors {
-            self.newest.send_if_modified(|newest| {
-                let is_newer = last > *newest;
-                *newest = last.max(*newest);
-                is_newer
-            });
-        }
     }
 
     fn handle(&mut self, now: Time, event: Event) {
@@ -359,9 +384,17 @@ impl Running {
             LoopRequest::Explain(source, reply) => {
                 let _ = reply.send(self.control.explain(*source, now));
             }
-            LoopRequest::Cei(event, reply) => {
-                self.handle(now, *event);
+            LoopRequest::Take(events, reply) => {
+                for event in events {
+                    if let Event::Removed(id) = &event {
+                        self.probe_cache.forget(*id);
+                    }
+                    self.handle(now, event);
+                }
                 let _ = reply.send(());
+            }
+            LoopRequest::ExplainQuery(id, reply) => {
+                let _ = reply.send(self.control.explain_query(id));
             }
             LoopRequest::Budget(reply) => {
                 let _ = reply.send(self.control.budget(now));

@@ -4,16 +4,19 @@
 
 mod earlier;
 
+use std::collections::BTreeMap;
+
 use dunlin_core::Time;
 use dunlin_extract::document::Format;
 use dunlin_extract::{Flicker, Item};
 use dunlin_net::{Fetched, Validators};
 use dunlin_sched::model::{Evidence, Model, Prior, ProbeEvidence};
-use dunlin_store::{ContentHash, ItemScope, NewItem, NewSource, Note, ProbeBasis, SourceId, Store};
+use dunlin_store::{Capture, ContentHash, ItemScope, NewItem, NewSource, Note, ProbeBasis, SourceId, Store};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::capture::{Previous, SuppressedParts};
+use crate::queries::SeenItem;
 
 /// The first byte of a note: the form of what follows.
 const FORM: u8 = 1;
@@ -257,6 +260,26 @@ pub fn previous(store: &dyn Store, id: SourceId) -> Result<Previous, dunlin_stor
     let basis = store.probe_bases(&[id], &[SUPPRESSED_NOTE])?.into_iter().flatten().next();
     let suppressed = basis.map(|basis| told_of(&basis.notes).0).unwrap_or_default();
     Ok(Previous { items, n_present, suppressed })
+}
+
+/// What is on a source after a capture, with when each item was first found.
+pub fn seen(
+    store: &dyn Store,
+    id: SourceId,
+    capture: &Capture,
+) -> Result<Vec<SeenItem>, dunlin_store::Error> {
+    let stored = store.items(id, ItemScope::Remembered)?;
+    let read = |body: &[u8], first_seen| {
+        serde_json::from_slice::<Item>(body).ok().map(|item| SeenItem { item, first_seen })
+    };
+    let Some(items) = &capture.items else {
+        let present = stored.iter().filter(|item| item.left.is_none());
+        return Ok(present.filter_map(|item| read(&item.body, item.first_seen)).collect());
+    };
+    let known: BTreeMap<&str, Time> =
+        stored.iter().map(|item| (item.key.as_str(), item.first_seen)).collect();
+    let first_seen = |key: &str| known.get(key).copied().unwrap_or(capture.at);
+    Ok(items.iter().filter_map(|item| read(&item.body, first_seen(&item.key))).collect())
 }
 
 #[cfg(test)]

@@ -2,7 +2,9 @@
 
 use dunlin_store::{SourceId, Store};
 
-use crate::capture::{self, Answer, PreparedProbe, PreparedSource, Previous, ProbeTask, SourceResult, Step};
+use crate::capture::{
+    self, Answer, PreparedProbe, PreparedSource, Previous, ProbeOutcome, ProbeTask, SourceResult, Step,
+};
 use crate::memory::{self, FetchState};
 use crate::recipe::Recipes;
 use crate::{Error, Settings};
@@ -50,6 +52,20 @@ pub(crate) fn prepare(
 
 /// Turns an answer into the result for one source.
 pub(crate) fn digest(
+    store: &dyn Store,
+    settings: &Settings,
+    prepared: PreparedSource,
+    answer: &Answer,
+) -> Result<SourceResult, Error> {
+    let (source, wants_items) = (prepared.source, prepared.wants_items);
+    let mut result = read(store, settings, prepared, answer)?;
+    if wants_items && matches!(result.outcome, ProbeOutcome::Observed { .. }) {
+        result.seen = memory::seen(store, source, &result.capture)?;
+    }
+    Ok(result)
+}
+
+fn read(
     store: &dyn Store,
     settings: &Settings,
     prepared: PreparedSource,

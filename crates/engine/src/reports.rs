@@ -214,6 +214,8 @@ pub struct EngineStats {
     pub ceis_lost: u64,
     /// Open CEIs.
     pub ceis_open: u64,
+    /// Queries that are installed.
+    pub queries: u64,
     /// Sources known.
     pub sources: u64,
     /// Sources watched: known, not paused, usable.

@@ -10,18 +10,19 @@ use std::time::Duration;
 
 use dunlin_core::{Fault, Time};
 use dunlin_net::{Error as NetError, Fetched, Request};
-use dunlin_store::{CeiId, NewCei, NewSource, SourceEdit, SourceId, Store};
+use dunlin_store::{CeiId, NewCei, NewSource, QueryId, SourceEdit, SourceId, Store};
 use url::Url;
 
 use crate::capture::{
     Answer, Failure, PreparedProbe, ProbeResult, ProbeTask, SourceEnd, Step, first_step, given_up,
     reading_timed_out,
 };
-use crate::control::{Command, Control, Event, NotProbeable, SiteHop};
+use crate::control::{Command, Control, Event, NotProbeable, QueryReport, SiteHop};
 use crate::handle::{stored_budget, stored_cei};
 use crate::probe::{digest, panic_message, prepare};
+use crate::queries::{self, Installed, load_needs};
 use crate::recipe::Recipes;
-use crate::source_config::{ProbesSinceNotes, SourceConfig, has_been_used, load_all, load_ceis};
+use crate::source_config::{ProbesSinceNotes, SourceConfig, has_been_used, load_all};
 use crate::writing::Backlog;
 use crate::{EngineStats, Error, Health, Pace, Settings, SourceExplanation, recipe};
 
@@ -94,7 +95,7 @@ impl<W: World> Simulation<W> {
             control.handle(start, Event::Configured(config), &mut Vec::new());
         })?;
         let mut commands = Vec::new();
-        load_ceis(&*store, |ceis| control.handle(start, Event::CeisAdded(ceis), &mut commands))?;
+        load_needs(&*store, |event| control.handle(start, event, &mut commands))?;
         let mut simulation = Self {
             store,
             settings,
@@ -147,6 +148,45 @@ impl<W: World> Simulation<W> {
     pub fn cei_extended(&mut self, id: CeiId) {
         self.happen(Event::CeiExtended(id));
         self.plan_tick(self.now);
+    }
+
+    /// Installs a query, as a user would.
+    pub fn add_query(&mut self, text: &str) -> Result<QueryId, Error> {
+        let installed = queries::install(&*self.store, &self.settings, text, self.clock())?;
+        Ok(self.query_changed(installed))
+    }
+
+    /// Puts another text in the place of that of a query, as a user would.
+    pub fn edit_query(&mut self, id: QueryId, text: &str) -> Result<(), Error> {
+        let installed = queries::edit(&*self.store, &self.settings, id, text, self.clock())?;
+        self.query_changed(installed);
+        Ok(())
+    }
+
+    /// Pauses a query, or resumes it, as a user would.
+    pub fn pause_query(&mut self, id: QueryId, is_paused: bool) -> Result<(), Error> {
+        let paused = is_paused.then(|| self.clock());
+        let installed = queries::pause(&*self.store, &self.settings, id, paused)?;
+        self.query_changed(installed);
+        Ok(())
+    }
+
+    fn query_changed(&mut self, installed: Installed) -> QueryId {
+        installed.events.into_iter().for_each(|event| self.happen(event));
+        self.plan_tick(self.now);
+        installed.query.id
+    }
+
+    /// Removes a query, as a user would.
+    pub fn remove_query(&mut self, id: QueryId) -> Result<(), Error> {
+        let events = queries::remove(&*self.store, id, self.clock())?;
+        events.into_iter().for_each(|event| self.happen(event));
+        Ok(())
+    }
+
+    /// How a query is doing.
+    pub fn explain_query(&self, id: QueryId) -> Option<QueryReport> {
+        self.control.explain_query(id)
     }
 
     /// Removes a source, as a user would.

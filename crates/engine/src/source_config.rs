@@ -55,6 +55,8 @@ pub struct WatchedSource {
     pub shortest_gap: Duration,
     /// Probe at least this often.
     pub longest_gap: Duration,
+    /// Whether it is there for queries only.
+    pub is_for_queries: bool,
     /// What is known about how it changes.
     pub model: Model,
     /// Whether some of that is in no note: learned again from the probes of a run that crashed.
@@ -95,6 +97,7 @@ impl SourceConfig {
             value: checked.value,
             shortest_gap: checked.shortest_gap,
             longest_gap: checked.longest_gap,
+            is_for_queries: source.spec.for_queries,
             model: memory.model,
             is_unnoted: memory.note.last_probe != noted,
             last_probe: memory.note.last_probe,

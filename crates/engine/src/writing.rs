@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dunlin_core::{Backoff, Retry};
-use dunlin_store::{Capture, CeiId, CeiQuery, Note, ObservationId, SourceId, Store};
+use dunlin_store::{Capture, CeiId, CeiQuery, InstanceId, Note, ObservationId, SourceId, Store};
 
 use crate::control::{Event, Write};
 use crate::source_config::set_noted_until;
@@ -82,6 +82,11 @@ impl Backlog {
                 let found = store.ceis(&query);
                 found.map(|found| events.extend(found.into_iter().map(Event::CeiRead)))
             }
+            Some(Write::Steps { steps, at }) => store.step_instances(steps.clone(), *at).and_then(|()| {
+                let wanting = steps.iter().filter(|step| step.wants().is_some());
+                wanting.map(|step| step.instance).try_for_each(|id| read_instance(store, id, events))
+            }),
+            Some(Write::ReadInstance(id)) => read_instance(store, *id, events),
             Some(Write::CeisEnded { ended, at }) => store.end_ceis(ended.clone(), *at),
             Some(Write::Capture(_)) | None => Ok(()),
         };
@@ -133,6 +138,21 @@ impl Backlog {
         }
         trouble.map_or(Ok(()), Err)
     }
+}
+
+/// Reads an instance with its CEI, unless it has ended.
+fn read_instance(
+    store: &dyn Store,
+    id: InstanceId,
+    events: &mut Vec<Event>,
+) -> Result<(), dunlin_store::Error> {
+    let Some(instance) = store.instance(id)? else { return Ok(()) };
+    let cei = match instance.cei {
+        Some(cei) => store.ceis(&CeiQuery { after: Some(CeiId(cei.0 - 1)), state: None, limit: 1 })?.pop(),
+        None => None,
+    };
+    events.push(Event::InstanceRead(instance, cei));
+    Ok(())
 }
 
 /// Notes first, then that they are there.

@@ -12,7 +12,7 @@ use dunlin_core::Time;
 use serde::{Deserialize, Serialize};
 
 use crate::calendar;
-use crate::tree::{Body, End, Length, Predicate, Query, Select, SelectBlock, Start};
+use crate::tree::{Body, End, Length, Need, Predicate, Query, Select, SelectBlock, Start};
 
 pub use instance::{Instance, Outcome, Step};
 
@@ -63,6 +63,11 @@ impl QueryPlan {
     /// The selects of its query; the first is the trigger.
     pub fn selects(&self) -> &[Select] {
         &self.block.selects
+    }
+
+    /// How many of the selects of an instance have to be captured.
+    pub const fn need(&self) -> Need {
+        self.block.need
     }
 
     /// From when on no instance begins.

@@ -111,6 +111,7 @@ impl SourceRequest {
             urgency: self.urgency.unwrap_or(plain.urgency),
             tags: self.tags.unwrap_or_default(),
             created: now,
+            for_queries: false,
         })
     }
 

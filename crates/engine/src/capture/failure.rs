@@ -115,5 +115,6 @@ pub(super) fn failed(prepared: &PreparedSource, failure: Failure, at: Time) -> S
         suppressed: Vec::new(),
         is_noted: false,
         outcome: ProbeOutcome::Failed(failure),
+        seen: Vec::new(),
     }
 }

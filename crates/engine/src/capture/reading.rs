@@ -304,6 +304,7 @@ impl Reading<'_> {
             is_noted: false,
             suppressed: Vec::new(),
             health: Some(health),
+            seen: Vec::new(),
         }
     }
 }

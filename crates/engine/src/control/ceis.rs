@@ -50,6 +50,12 @@ impl Ceis {
         self.open.len()
     }
 
+    /// An interval, as it is in the ledger.
+    pub(super) fn interval(&self, captured: CapturedInterval) -> Option<NewInterval> {
+        let (interval, _) = self.open.get(&captured.cei)?.intervals.get(captured.position as usize)?;
+        Some(*interval)
+    }
+
     fn index(&mut self, id: CeiId, intervals: &[(NewInterval, bool)]) {
         for (interval, _) in intervals {
             self.by_source.entry(interval.source).or_default().insert(id);
@@ -103,6 +109,11 @@ impl Control {
         if *awaited == 0 {
             self.ceis.awaited.remove(&cei.id);
         }
+        self.cei_stored(now, cei);
+    }
+
+    /// A CEI as it is in the store: new, or with further intervals.
+    pub(super) fn cei_stored(&mut self, now: Time, cei: StoredCei) {
         self.note_cei_events();
         if cei.state != CeiState::Open {
             return;
@@ -236,7 +247,7 @@ impl Control {
                 CeiEvent::Captured { cei } | CeiEvent::Lost { cei }
                     if self.ceis.waiting.contains(&stored(cei)) => {}
                 CeiEvent::Captured { cei } => {
-                    self.stats.ceis_captured += 1;
+                    self.stats.ceis_captured += u64::from(!self.queries.owns(stored(cei)));
                     self.ceis.remove(stored(cei));
                 }
                 CeiEvent::Lost { cei } => {
@@ -258,7 +269,7 @@ impl Control {
         if lost.is_empty() {
             return;
         }
-        self.stats.ceis_lost += lost.len() as u64;
+        self.stats.ceis_lost += lost.iter().filter(|id| !self.queries.owns(**id)).count() as u64;
         for id in &lost {
             self.ceis.remove(*id);
             self.ceis.awaited.remove(id);

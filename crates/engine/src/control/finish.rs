@@ -13,6 +13,7 @@ use dunlin_store::{
 };
 
 use super::in_flight::{ActiveProbe, ActiveSource, Ending};
+use super::sources::Audience;
 use super::{Command, Control, Write};
 use crate::capture::{Failure, FollowUp, ProbeOutcome, ProbeResult, Refusal, SourceEnd, SourceResult};
 use crate::memory::{Learned, learned_note, probe_note};
@@ -36,8 +37,12 @@ impl Control {
         let mut captures = Vec::with_capacity(sources.len());
         for end in sources {
             let Some(index) = self.active_source(probe, end.source()) else { continue };
+            let mut seen = Vec::new();
             let (ending, mut capture) = match end {
-                SourceEnd::Result(result) => self.completed(now, index, *result, &url),
+                SourceEnd::Result(mut result) => {
+                    seen = std::mem::take(&mut result.seen);
+                    self.completed(now, index, *result, &url)
+                }
                 SourceEnd::Crashed { source, reason } => self.crash_of(now, probe, index, source, &reason),
                 SourceEnd::Dropped { source, reason } => {
                     tracing::warn!(%source, reason, "a probe was dropped");
@@ -47,6 +52,16 @@ impl Control {
             if let (Some(capture), Ending::Observed { .. }) = (&mut capture, &ending) {
                 let own = begun.iter().filter(|(source, _)| *source == index);
                 capture.intervals = own.map(|(_, interval)| *interval).collect();
+                self.step_queries(now, capture, &seen);
+                let begun = capture.steps.iter().filter(|step| step.wants().is_some());
+                self.in_flight.set_begun(probe, index, begun.map(|step| step.instance).collect());
+            }
+            if let Some(capture) = &mut capture
+                && self.sources.get(index).is_some_and(|source| source.audience == Audience::Queries)
+            {
+                // Its owner is told results, and wants no news of it.
+                capture.changes.clear();
+                capture.messages.clear();
             }
             captures.extend(capture);
             self.in_flight.set_ending(probe, index, ending);
@@ -100,7 +115,8 @@ impl Control {
         result: SourceResult,
         url: &ScopedUrl,
     ) -> (Ending, Option<Capture>) {
-        let SourceResult { mut capture, outcome, mut note, is_noted, suppressed: _, health } = result;
+        let SourceResult { mut capture, outcome, mut note, is_noted, suppressed: _, health, seen: _ } =
+            result;
         let Some(source) = self.sources.get(index) else { return (Ending::Gone, None) };
         let (last_probe, failures) = (source.last_probe, source.failures);
         self.complete_health(now, index, health, &mut capture);
@@ -252,6 +268,7 @@ impl Control {
         probe: ProbeId,
         source: SourceId,
         result: Result<Recorded, dunlin_store::Error>,
+        commands: &mut Vec<Command>,
     ) {
         if let Ok(recorded) = &result {
             self.count_recorded(recorded);
@@ -260,8 +277,15 @@ impl Control {
         active.n_unwritten = active.n_unwritten.saturating_sub(1);
         let Some(own) = active.sources.iter_mut().find(|own| own.id == source) else { return };
         let index = own.index;
+        let begun = std::mem::take(&mut own.begun);
+        let captured_at = if let Ending::Observed { at, .. } = &own.ending { Some(*at) } else { None };
         match result {
-            Ok(_) => {}
+            Ok(recorded) => {
+                commands.extend(begun.into_iter().map(|id| Command::Write(Write::ReadInstance(id))));
+                if let Some((at, version)) = captured_at.zip(recorded.version) {
+                    self.note_version(source, at, version);
+                }
+            }
             Err(dunlin_store::Error::NoSuchSource(_)) => own.ending = Ending::Gone,
             Err(error) => {
                 tracing::error!(%source, %error, "a capture could not be stored");
@@ -291,7 +315,7 @@ impl Control {
         }
         let Some(active) = self.in_flight.end(probe) else { return };
         let (mut each, mut unnoted, mut is_follow_up) = (Vec::new(), Vec::new(), false);
-        for ActiveSource { index, id, ending } in &active.sources {
+        for ActiveSource { index, id, ending, .. } in &active.sources {
             let Some(source) = self.sources.same(*index, *id) else { continue };
             match ending {
                 Ending::Observed { evidence, at, follow_up, is_noted } => {

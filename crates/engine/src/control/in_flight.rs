@@ -8,7 +8,7 @@ use dunlin_net::politeness::ScopedUrl;
 use dunlin_net::{Connections, CrossSiteRedirect};
 use dunlin_sched::model::Evidence;
 use dunlin_sched::scheduler::{Choice, HostIdx};
-use dunlin_store::{ProbeId, SourceId};
+use dunlin_store::{InstanceId, ProbeId, SourceId};
 
 use crate::by_id::ById;
 use crate::capture::FollowUp;
@@ -38,6 +38,8 @@ pub(super) struct ActiveSource {
     pub(super) index: SourceIdx,
     pub(super) id: SourceId,
     pub(super) ending: Ending,
+    /// Instances of queries that want something new after it; the store knows their CEIs once it is written.
+    pub(super) begun: Vec<InstanceId>,
 }
 
 /// What came of a probe for one source.
@@ -115,6 +117,14 @@ impl InFlight {
         let mut sources = active.into_iter().flat_map(|active| &mut active.sources);
         if let Some(source) = sources.find(|source| source.index == index) {
             source.ending = ending;
+        }
+    }
+
+    pub(super) fn set_begun(&mut self, probe: ProbeId, index: SourceIdx, begun: Vec<InstanceId>) {
+        let active = self.probes.get_mut(&probe);
+        let mut sources = active.into_iter().flat_map(|active| &mut active.sources);
+        if let Some(source) = sources.find(|source| source.index == index) {
+            source.begun = begun;
         }
     }
 

@@ -11,6 +11,15 @@ use dunlin_store::{Health, ResourceId, SourceId, SourceState};
 use super::Control;
 use crate::source_config::{Activity, SourceConfig, WatchedSource};
 
+/// Who is told of what is captured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Audience {
+    /// Its owner, change by change.
+    User,
+    /// Owners of queries, by results: it is there for queries only.
+    Queries,
+}
+
 /// One source.
 #[derive(Debug)]
 pub(super) struct Source {
@@ -28,6 +37,7 @@ pub(super) struct Source {
     pub(super) is_unnoted: bool,
     /// Whether the active probe of its resource serves it.
     pub(super) is_being_probed: bool,
+    pub(super) audience: Audience,
     /// A configuration that came during a probe, to be applied after it.
     pub(super) next: Option<Box<SourceConfig>>,
 }
@@ -170,6 +180,10 @@ impl Control {
             failures: watched.as_ref().map_or(0, |watched| watched.failures),
             is_unnoted: false,
             is_being_probed: false,
+            audience: match &watched {
+                Some(watched) if watched.is_for_queries => Audience::Queries,
+                _ => Audience::User,
+            },
             next: None,
         };
         let (last_probe, not_before) = (source.last_probe, source.not_before);
@@ -273,6 +287,7 @@ fn terms(host: HostIdx, watched: &WatchedSource) -> SourceTerms {
         cost: 1.0,
         shortest_gap: watched.shortest_gap,
         longest_gap: watched.longest_gap,
-        wants_changes: true,
+        // One that is for queries, and that none watches for changes, is probed for their intervals.
+        wants_changes: !watched.is_for_queries || watched.value.weight > 0.0,
     }
 }

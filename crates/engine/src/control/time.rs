@@ -26,6 +26,7 @@ impl Control {
         let delayed: Vec<_> = self.in_flight.take_all_delayed().collect();
         delayed.into_iter().for_each(|probe| self.in_flight.delay(probe, now));
         (self.journal.batch_at, self.forgot_at) = (None, None);
+        self.replan_queries(now);
         for (_, source) in self.sources.iter_mut() {
             source.last_probe = source.last_probe.map(|at| at.min(now));
             source.not_before = source.not_before.map(|at| moved_back(at, latest, now));

@@ -152,7 +152,9 @@ impl Fetching {
         // Most answers are nothing new, and that takes microseconds to see: less than switching to another thread.
         let steps: Vec<Step<'_>> =
             prepared.sources.iter().map(|source| first_step(source, &answer)).collect();
-        if steps.iter().any(|step| matches!(step, Step::Read(_))) {
+        // What is there now is wanted of some, and that is in the store.
+        let asks_store = prepared.sources.iter().any(|source| source.wants_items);
+        if asks_store || steps.iter().any(|step| matches!(step, Step::Read(_))) {
             drop(steps);
             return Progress::Rest(Reading { prepared, answer: Unhashed::Hashed(answer), at });
         }

@@ -454,6 +454,7 @@ fn a_stored_pause_that_a_clock_has_made_absurd_is_shortened() {
         value: ValueModel::new(Life::Overwrite, Urgency::Uniform),
         shortest_gap: Duration::from_secs(20),
         longest_gap: Duration::from_secs(40),
+        is_for_queries: false,
         model: Model::new(driver.settings.prior),
         is_unnoted: false,
         last_probe: None,

@@ -84,6 +84,7 @@ impl ControlDriver {
             value: ValueModel::new(Life::Overwrite, Urgency::Uniform),
             shortest_gap: self.settings.shortest_gap,
             longest_gap: self.settings.longest_gap,
+            is_for_queries: false,
             model: Model::new(self.settings.prior),
             is_unnoted: false,
             last_probe: None,
@@ -130,7 +131,7 @@ impl ControlDriver {
                             events.push(Event::JournalWritten);
                         }
                     }
-                    Command::Write(Write::Notes { .. } | Write::CeisEnded { .. } | Write::ReadCei(_)) => {}
+                    Command::Write(_) => {}
                 }
             }
         }
@@ -192,6 +193,7 @@ impl ControlDriver {
             is_noted: false,
             suppressed: Vec::new(),
             health,
+            seen: Vec::new(),
         };
         self.ended(seconds, probe, politeness_outcome, vec![result.into()])
     }
@@ -248,7 +250,8 @@ impl ControlDriver {
 }
 
 pub(crate) fn stored(capture: &Capture) -> Event {
+    let observation = ObservationId(1);
     let recorded =
-        Recorded { observation: ObservationId(1), version: None, cursors: None, repeated: Repeated::No };
+        Recorded { observation, version: None, cursors: None, last_result: None, repeated: Repeated::No };
     Event::Written { probe: capture.probe, source: capture.source, result: Ok(recorded) }
 }

@@ -11,10 +11,11 @@ use dunlin_engine::control::is_about_health;
 use dunlin_engine::simulated::Simulation;
 use dunlin_store::{
     Capture, CeiId, CeiQuery, CeiState, Change, ChangeQuery, Cursor, CursorRange, Decision, DecisionQuery,
-    Depth, Error, Findings, Item, ItemScope, Lease, Message, NewCei, NewDecision, NewInterval, NewMessage,
-    NewSource, Note, ObservationQuery, Politeness, ProbeBasis, Pruned, Receipt, Recorded, Retention, Source,
-    SourceEdit, SourceId, SourceQuery, SqliteStore, Statistics, Store, StoredCei, StoredObservation, Version,
-    VersionId, VersionQuery,
+    Depth, Error, Findings, InstanceId, InstanceStep, Item, ItemScope, Lease, Message, NewCei, NewDecision,
+    NewInterval, NewMessage, NewQuery, NewSource, Note, ObservationQuery, Politeness, ProbeBasis, Pruned,
+    QueryFilter, QueryId, QuerySources, Receipt, Recorded, ResultCursor, ResultFilter, Retention, Source,
+    SourceEdit, SourceId, SourceQuery, SqliteStore, Statistics, Store, StoredCei, StoredInstance, StoredMiss,
+    StoredObservation, StoredQuery, StoredResult, Version, VersionId, VersionQuery,
 };
 use tempfile::TempDir;
 
@@ -188,6 +189,40 @@ impl Store for Ailing {
     }
     fn ceis(&self, query: &CeiQuery) -> Result<Vec<StoredCei>, Error> {
         self.inner.ceis(query)
+    }
+    fn add_query(&self, query: NewQuery) -> Result<(QueryId, QuerySources), Error> {
+        self.inner.add_query(query)
+    }
+    fn replace_query(&self, id: QueryId, query: NewQuery) -> Result<QuerySources, Error> {
+        self.inner.replace_query(id, query)
+    }
+    fn pause_query(&self, id: QueryId, paused: Option<Time>) -> Result<(), Error> {
+        self.inner.pause_query(id, paused)
+    }
+    fn remove_query(&self, id: QueryId, at: Time) -> Result<Vec<SourceId>, Error> {
+        self.inner.remove_query(id, at)
+    }
+    fn queries(&self, filter: &QueryFilter) -> Result<Vec<StoredQuery>, Error> {
+        self.inner.queries(filter)
+    }
+    fn instances(&self, after: Option<InstanceId>, limit: u32) -> Result<Vec<StoredInstance>, Error> {
+        self.inner.instances(after, limit)
+    }
+    fn instance(&self, id: InstanceId) -> Result<Option<StoredInstance>, Error> {
+        self.inner.instance(id)
+    }
+    fn step_instances(&self, steps: Vec<InstanceStep>, at: Time) -> Result<(), Error> {
+        self.room()?;
+        self.inner.step_instances(steps, at)
+    }
+    fn results(&self, filter: &ResultFilter) -> Result<Vec<StoredResult>, Error> {
+        self.inner.results(filter)
+    }
+    fn newest_result(&self) -> Result<ResultCursor, Error> {
+        self.inner.newest_result()
+    }
+    fn misses(&self, filter: &ResultFilter) -> Result<Vec<StoredMiss>, Error> {
+        self.inner.misses(filter)
     }
     fn changes(&self, query: &ChangeQuery) -> Result<Vec<Change>, Error> {
         self.inner.changes(query)

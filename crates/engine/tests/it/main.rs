@@ -14,7 +14,8 @@ mod live; // the real clock, real sockets
 mod noisy; // an hour of clocks, counters and rotations, by default settings
 mod pace; // a host without a gap
 mod polite; // gaps, robots.txt, Retry-After
-mod probes; // what a probe makes of a page
+mod probes;
+mod queries; // what a probe makes of a page
 mod redirects; // redirects to other sites, and sites across restarts
 mod reference; // pages of others with known changes and known noise; needs DUNLIN_REFERENCE
 mod scoring; // how well what was told fits what is known

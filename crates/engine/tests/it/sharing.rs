@@ -40,6 +40,7 @@ fn end(probe: ProbeId, id: i64, outcome: ProbeOutcome) -> SourceEnd {
         is_noted: false,
         suppressed: Vec::new(),
         health,
+        seen: Vec::new(),
     }
     .into()
 }

@@ -1,0 +1,242 @@
+//! What captures a part, what misses it and why, and what becomes of a query that is edited, paused or removed.
+
+use dunlin_store::{CeiQuery, CeiState, SourceQuery, Store};
+
+use super::{Texts, at, misses, results, service, started, told};
+use crate::fixtures::{n_changes, page};
+
+const RATES: &str = "http://rates.test/brent";
+const OTHER: &str = "http://other.test/";
+
+const RATE: &str = "QUERY rate SELECT value AS rate FROM page 'http://rates.test/brent' PICK '.last'";
+
+fn rates() -> Texts {
+    Texts::default().page(RATES, &[(-10, "80.00"), (1_000, "78.00")])
+}
+
+/// Why the misses of a query happened.
+fn reasons(misses: &[dunlin_store::StoredMiss]) -> Vec<(String, String)> {
+    let parts = |miss: &dunlin_store::StoredMiss| -> Vec<serde_json::Value> {
+        serde_json::from_str(&miss.miss.parts).unwrap()
+    };
+    let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+    misses.iter().flat_map(parts).map(|part| (text(&part["name"]), text(&part["why"]))).collect()
+}
+
+#[test]
+fn an_answer_that_is_the_same_as_before_captures_what_is_there_now() {
+    let (test_store, mut run) = service(rates());
+    let query = run.add_query(&format!("{RATE} EVERY 5 MINUTES WITHIN 1 MINUTE")).unwrap();
+    run.run_until(at(1_570));
+    let results = results(&test_store.store, query);
+    let values: Vec<_> = results.iter().map(|result| told(result)[0].1[0].clone()).collect();
+    assert_eq!(values, ["80.00", "80.00", "80.00", "78.00", "78.00"]);
+    let status = run.world().log.iter().filter(|(_, url, _)| url == RATES).map(|(.., status)| *status);
+    assert!(status.filter(|status| *status == 304).count() >= 3);
+    let versions: Vec<_> = results.iter().map(|result| result.result.parts[0].version).collect();
+    assert!(versions.iter().all(Option::is_some));
+    assert_eq!((versions[0], versions[3]), (versions[2], versions[4]), "the same version, by each result");
+    assert_ne!(versions[2], versions[3]);
+    assert_eq!(n_changes(&*test_store.store), 0, "what a query reads is no news to a watcher");
+}
+
+#[test]
+fn a_condition_compares_with_the_capture_before() {
+    let (test_store, mut run) = service(rates());
+    let query =
+        run.add_query(&format!("{RATE} EVERY 5 MINUTES WITHIN 1 MINUTE WHERE rate DROPS BY 2%")).unwrap();
+    run.run_until(at(3_000));
+    let results = results(&test_store.store, query);
+    assert_eq!(
+        results.iter().map(told).collect::<Vec<_>>(),
+        [[("rate".to_owned(), vec!["78.00".to_owned()])]]
+    );
+    assert!((at(1_200)..=at(1_261)).contains(&results[0].result.at));
+}
+
+#[test]
+fn a_missed_part_says_whose_fault_it_was() {
+    let mut web = rates();
+    web.broken.insert(RATES.to_owned(), at(400));
+    let (test_store, mut run) = service(web);
+    let query = run.add_query(&format!("{RATE} EVERY 5 MINUTES WITHIN 1 MINUTE")).unwrap();
+    run.run_until(at(700));
+    assert_eq!(results(&test_store.store, query).len(), 1);
+    let missed = misses(&test_store.store, query);
+    assert_eq!(reasons(&missed), [("rate".to_owned(), "failed".to_owned())]);
+    assert_eq!((missed[0].miss.began, missed[0].miss.at > at(660)), (at(600), true));
+    assert!(missed[0].miss.parts.contains("500"), "{}", missed[0].miss.parts);
+}
+
+#[test]
+fn a_part_for_which_there_is_no_budget_is_missed_for_that() {
+    let (test_store, mut run) = service(rates().page(OTHER, &[(-10, "1")]));
+    let query = run.add_query(&format!("{RATE} EVERY 5 MINUTES WITHIN 1 MINUTE")).unwrap();
+    run.run_until(at(100));
+    run.set_budget(dunlin_engine::Pace { per_second: 0.0 });
+    run.run_until(at(700));
+    let missed = misses(&test_store.store, query);
+    // What was saved up has served the first one.
+    assert_eq!(reasons(&missed), [("rate".to_owned(), "budget".to_owned())]);
+    assert!(missed[0].miss.parts.contains("there is no budget"), "{}", missed[0].miss.parts);
+}
+
+/// Each result needs a new bid in both auctions, seen in any order.
+#[test]
+fn parts_that_wait_for_a_change_are_captured_by_changes_alone() {
+    let first = "http://auction.test/1";
+    let second = "http://auction.test/2";
+    let web = Texts::default()
+        .page(first, &[(-10, "300"), (2_000, "310"), (6_000, "320")])
+        .page(second, &[(-10, "290"), (4_000, "305")]);
+    let (test_store, mut run) = service(web);
+    let query = run
+        .add_query(
+            "QUERY auctions
+               SELECT value AS first FROM page 'http://auction.test/1' PICK '.last' ON CHANGE OVERWRITTEN
+               SELECT value AS second FROM page 'http://auction.test/2' PICK '.last' ON CHANGE WITHIN 1 HOUR",
+        )
+        .unwrap();
+    run.run_until(at(9_000));
+    let (results, missed) = (results(&test_store.store, query), misses(&test_store.store, query));
+    assert_eq!(
+        told(&results[0]),
+        [("first".to_owned(), vec!["310".to_owned()]), ("second".to_owned(), vec!["305".to_owned()]),]
+    );
+    assert_eq!((results.len(), missed.len()), (1, 0));
+    run.run_until(at(12_000));
+    let missed = misses(&test_store.store, query);
+    assert_eq!(reasons(&missed), [("second".to_owned(), "unchanged".to_owned())]);
+}
+
+#[test]
+fn queries_of_several_owners_on_one_address_share_its_probes() {
+    let (test_store, mut run) = service(rates());
+    let queries: Vec<_> = (0..20)
+        .map(|number| {
+            let text = format!("{RATE} EVERY 5 MINUTES WITHIN 1 MINUTE")
+                .replace("rate S", &format!("rate{number} S"));
+            run.add_query(&text).unwrap()
+        })
+        .collect();
+    run.run_until(at(1_000));
+    for query in &queries {
+        assert_eq!(results(&test_store.store, *query).len(), 3);
+    }
+    let n_asked = run.world().asked(RATES).len();
+    assert!(n_asked <= 5, "{n_asked} requests for what three and a first one tell");
+    assert_eq!(test_store.store.sources(&SourceQuery::first(100)).unwrap().len(), 1);
+}
+
+/// The blog has been read and the rate has not: after the kill only the rate is asked for, and the result is told once.
+#[test]
+fn what_an_instance_has_captured_outlives_a_kill() {
+    let blog = "http://blog.test/feed";
+    let mut web = rates().feed(blog, &[(100, "Oil rises")]);
+    web.broken.insert(RATES.to_owned(), at(0));
+    let (test_store, mut run) = service(web);
+    let query = run
+        .add_query(
+            "QUERY desk
+               SELECT item AS post FROM feed 'http://blog.test/feed' EVERY 10 MINUTES WITHIN 2 MINUTES
+               SELECT value AS rate FROM page 'http://rates.test/brent' PICK '.last' WHEN post CONTAINS 'oil' WITHIN 20 MINUTES",
+        )
+        .unwrap();
+    run.run_until(at(760));
+    let store = &test_store.store;
+    assert_eq!(store.instances(None, 9).unwrap().len(), 1);
+    let mut web = run.kill();
+    web.broken.clear();
+    web.log.clear();
+    let mut run = started(&test_store, web, 765);
+    run.run_until(at(1_190));
+    let results = results(store, query);
+    assert_eq!(
+        results.iter().map(told).collect::<Vec<_>>(),
+        [[("post".to_owned(), vec!["Oil rises".to_owned()]), ("rate".to_owned(), vec!["80.00".to_owned()]),]]
+    );
+    assert_eq!(run.world().asked(blog), [], "the post was not asked for again");
+    assert_eq!(misses(store, query), []);
+    let open = CeiQuery { after: None, state: Some(CeiState::Open), limit: 9 };
+    assert_eq!((store.ceis(&open).unwrap(), store.instances(None, 9).unwrap()), (vec![], vec![]));
+}
+
+#[test]
+fn an_instance_that_should_have_begun_while_nothing_ran_begins_late_if_it_can() {
+    let (test_store, mut run) = service(rates());
+    let query = run.add_query(&format!("{RATE} EVERY 1 HOUR WITHIN 20 MINUTES")).unwrap();
+    run.run_until(at(3_000));
+    let web = run.kill();
+    // In time for the second hour, and too late for the third.
+    let mut run = started(&test_store, web, 3_900);
+    run.run_until(at(7_000));
+    assert_eq!(results(&test_store.store, query).len(), 1);
+    let web = run.kill();
+    let mut run = started(&test_store, web, 9_000);
+    run.run_until(at(10_000));
+    assert_eq!(results(&test_store.store, query).len(), 1);
+}
+
+#[test]
+fn an_edited_query_goes_by_its_new_text_and_a_paused_one_not_at_all() {
+    let (test_store, mut run) = service(rates().page(OTHER, &[(-10, "1")]));
+    let query = run.add_query(&format!("{RATE} EVERY 5 MINUTES WITHIN 1 MINUTE")).unwrap();
+    run.run_until(at(400));
+    let other =
+        "QUERY rate SELECT value AS other FROM page 'http://other.test/' PICK '.last' EVERY 10 MINUTES";
+    run.edit_query(query, other).unwrap();
+    run.run_until(at(1_300));
+    let names = |from: usize| -> Vec<String> {
+        results(&test_store.store, query)[from..].iter().map(|result| told(result)[0].0.clone()).collect()
+    };
+    assert_eq!(names(0), ["rate", "other", "other"]);
+    run.pause_query(query, true).unwrap();
+    run.run_until(at(3_000));
+    assert_eq!(names(3), [""; 0]);
+    assert_eq!(run.explain_query(query).unwrap().next_begin, None);
+    run.pause_query(query, false).unwrap();
+    assert_eq!(run.explain_query(query).unwrap().next_begin, Some(at(3_000)), "that interval is not over");
+    run.run_until(at(4_000));
+    assert_eq!(names(3), ["other", "other"]);
+    run.remove_query(query).unwrap();
+    run.run_until(at(9_000));
+    assert_eq!(test_store.store.sources(&SourceQuery::first(9)).unwrap(), [], "they were there for it alone");
+    assert_eq!(run.stats().queries, 0);
+}
+
+#[test]
+fn a_text_with_errors_or_too_much_to_ask_is_refused_and_leaves_nothing() {
+    let (test_store, mut run) = service(rates());
+    let refused = |text: &str, run: &mut dunlin_engine::simulated::Simulation<Texts>| {
+        run.add_query(text).unwrap_err().to_string()
+    };
+    let unread = refused("QUERY a SELECT value AS v FROM page 'http://x.test/' EVRY 1 HOUR", &mut run);
+    assert!(unread.contains("line 1, column 54"), "{unread}");
+    assert!(refused("QUERY a SELECT item AS v FROM source 77 EVERY 1 HOUR", &mut run).contains("77"));
+    assert!(
+        refused("QUERY a SELECT value AS v FROM page 'http://x.test/' PICK '..' EVERY 1 HOUR", &mut run)
+            .contains("CSS")
+    );
+    let two = format!("{RATE} EVERY 1 HOUR {RATE} EVERY 1 HOUR").replacen("rate S", "other S", 1);
+    assert!(refused(&two, &mut run).contains("one by one"));
+    run.set_budget(dunlin_engine::Pace { per_second: 1.0 });
+    let part =
+        |number| format!(" SELECT value AS v{number} FROM page 'http://x.test/{number}' EVERY 1 SECOND");
+    let parts = [0, 1, 2].map(part).concat();
+    let fast = refused(&format!("QUERY fast{parts}"), &mut run);
+    assert!(fast.contains("3.0") && fast.contains("1.0"), "{fast}");
+    assert_eq!(test_store.store.sources(&SourceQuery::first(9)).unwrap(), []);
+}
+
+/// A user watches the page too: both are served, and its changes are told.
+#[test]
+fn a_source_that_is_watched_can_be_read_by_a_query() {
+    let (test_store, mut run) = service(rates());
+    let source = run.add_source(page(RATES)).unwrap();
+    let text = format!("QUERY rate SELECT item AS rate FROM source {source} EVERY 5 MINUTES WITHIN 1 MINUTE");
+    let query = run.add_query(&text).unwrap();
+    run.run_until(at(3_000));
+    assert_eq!(results(&test_store.store, query).len(), 9);
+    assert_eq!(n_changes(&*test_store.store), 1);
+    assert!(run.remove_source(source).unwrap_err().to_string().contains("`rate`"));
+}
