@@ -109,6 +109,11 @@ impl Detection {
         Ok(Detected { changes: result.capture.changes, suppressed: result.suppressed, health, reason })
     }
 
+    /// What is there now, by all that was shown.
+    pub fn present(&self) -> &[Item] {
+        self.previous.items.get(..self.previous.n_present).unwrap_or_default()
+    }
+
     /// Makes these the items that are there; those no longer among them are remembered, the latest first.
     fn replace_items(&mut self, present: Vec<Item>) {
         let is_there = |item: &Item| present.iter().any(|other| other.id == item.id);

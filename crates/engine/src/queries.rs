@@ -5,6 +5,7 @@
 mod config;
 mod installing;
 mod parts;
+mod rehearsal;
 mod text;
 mod told;
 
@@ -13,5 +14,6 @@ pub use installing::{Installed, edit, install, pause, query, remove};
 pub use parts::{
     CapturedPart, InstanceState, KeptItem, PartInterval, PartMemory, QueryMemory, QueryPartMemory, SeenItem,
 };
+pub use rehearsal::{Rehearsal, RehearsedMiss, RehearsedResult, rehearse};
 pub use text::{judge_pick, read};
 pub use told::{MissReason, MissedPart, item_json};

@@ -39,6 +39,15 @@ impl fmt::Display for Refused {
 }
 
 impl QueryError {
+    /// An error that another program found in a text, at these bytes of it.
+    pub fn at(text: &str, span: Span, message: String, hint: Option<String>) -> Self {
+        let start = span.start.min(text.len());
+        let start = (0..=start).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        let span = Span { start, end: span.end.clamp(start, text.len()) };
+        let (line, column) = line_and_column(text, span.start);
+        Self { line, column, message, hint, span }
+    }
+
     pub(crate) fn new(text: &str, span: Span, problem: &Problem, hint: Option<String>) -> Self {
         let (line, column) = line_and_column(text, span.start);
         Self { line, column, message: problem.to_string(), hint, span }

@@ -4,6 +4,7 @@
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use dunlin_engine::{QueryError, Refused};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -11,7 +12,7 @@ use utoipa::ToSchema;
 #[derive(Debug)]
 pub(crate) struct Failure {
     status: StatusCode,
-    body: ErrorBody,
+    body: Box<ErrorBody>,
     retry_after: Option<u32>,
 }
 
@@ -28,6 +29,29 @@ pub(crate) struct ErrorBody {
     /// The cursor to resume from, where changes have been removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) resume_after: Option<i64>,
+    /// Where in a text the first error is: the line, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) line: Option<usize>,
+    /// The character in that line, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) column: Option<usize>,
+    /// All that is wrong with a text, in its order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) errors: Vec<TextError>,
+}
+
+/// Something wrong in a text.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub(crate) struct TextError {
+    /// From 1.
+    line: usize,
+    /// In characters, from 1.
+    column: usize,
+    message: String,
+    /// What may have been meant, or what to try.
+    hint: Option<String>,
+    /// The bytes of the text concerned: the first one, and the one after the last.
+    bytes: (usize, usize),
 }
 
 /// Every error has this form.
@@ -43,8 +67,27 @@ impl Failure {
         message: impl Into<String>,
         hint: impl Into<String>,
     ) -> Self {
-        let body = ErrorBody { code, message: message.into(), hint: hint.into(), resume_after: None };
-        Self { status, body, retry_after: None }
+        let body = ErrorBody {
+            code,
+            message: message.into(),
+            hint: hint.into(),
+            resume_after: None,
+            line: None,
+            column: None,
+            errors: Vec::new(),
+        };
+        Self { status, body: Box::new(body), retry_after: None }
+    }
+
+    /// A text of a query that was refused, with each place.
+    fn refused_text(refused: Refused) -> Self {
+        let hint = refused.0.first().and_then(|first| first.hint.clone());
+        let hint = hint.unwrap_or_else(|| "see docs/query-language.md".to_owned());
+        let mut failure = Self::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_query", refused.to_string(), hint);
+        let first = refused.0.first().map(|first| (first.line, first.column));
+        (failure.body.line, failure.body.column) = first.unzip();
+        failure.body.errors = refused.0.into_iter().map(TextError::from).collect();
+        failure
     }
 
     /// From a message that ends in what to try, in brackets.
@@ -89,13 +132,20 @@ impl Failure {
     }
 
     pub(crate) fn into_body(self) -> ErrorBody {
-        self.body
+        *self.body
+    }
+}
+
+impl From<QueryError> for TextError {
+    fn from(error: QueryError) -> Self {
+        let QueryError { line, column, message, hint, span, .. } = error;
+        Self { line, column, message, hint, bytes: (span.start, span.end) }
     }
 }
 
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
-        let mut response = (self.status, Json(ErrorResponse { error: self.body })).into_response();
+        let mut response = (self.status, Json(ErrorResponse { error: *self.body })).into_response();
         let headers = response.headers_mut();
         if self.status == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"dunlin\""));
@@ -114,6 +164,9 @@ impl From<dunlin_store::Error> for Failure {
         let (status, code) = match error {
             Error::NoSuchSource(_) => (StatusCode::NOT_FOUND, "no_such_source"),
             Error::NoSuchVersion(_) => (StatusCode::NOT_FOUND, "no_such_version"),
+            Error::NoSuchQuery(_) => (StatusCode::NOT_FOUND, "no_such_query"),
+            Error::NameTaken(_) => (StatusCode::CONFLICT, "query_exists"),
+            Error::NeededByQuery { .. } => (StatusCode::CONFLICT, "needed_by_query"),
             Error::BadValue { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "bad_value"),
             Error::Full => (StatusCode::INSUFFICIENT_STORAGE, "store_full"),
             Error::Busy => return Self::busy("store_busy", "the store is busy", "try again"),
@@ -130,6 +183,12 @@ impl From<dunlin_engine::Error> for Failure {
         let message = error.to_string();
         let code = match error {
             Error::Store(error) => return error.into(),
+            Error::Query(refused) => return Self::refused_text(*refused),
+            Error::NoSuchQuery(_) => {
+                return Self::from_message(StatusCode::NOT_FOUND, "no_such_query", &message);
+            }
+            Error::OneQuery { .. } | Error::NoSuchName { .. } => "bad_query",
+            Error::QueryTooFast { .. } => "over_limit",
             Error::NoSuchSource(_) => {
                 return Self::from_message(StatusCode::NOT_FOUND, "no_such_source", &message);
             }

@@ -3,7 +3,7 @@
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
-use dunlin_store::Cursor;
+use dunlin_store::{Cursor, ResultCursor};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::{Deserialize, DeserializeOwned, Deserializer};
 
@@ -192,6 +192,11 @@ pub(crate) fn cursor(after: Option<i64>) -> Result<Option<Cursor>, Failure> {
         Some(..0) => Err(Failure::bad_parameter("after: cursors begin at 0")),
         after => Ok(after.map(Cursor)),
     }
+}
+
+/// The position after which a list of results begins.
+pub(crate) fn result_cursor(after: Option<i64>) -> Result<Option<ResultCursor>, Failure> {
+    Ok(cursor(after)?.map(|cursor| ResultCursor(cursor.0)))
 }
 
 /// How many of the newest to list, if requested.

@@ -4,9 +4,11 @@
 //! Invariant: a page has as many rows as requested, unless there are no more.
 
 use dunlin_store::{
-    Change, ChangeQuery, Cursor, Decision, DecisionId, DecisionQuery, Error as StoreError, Order, SourceId,
-    Store,
+    Change, ChangeQuery, Cursor, Decision, DecisionId, DecisionQuery, Error as StoreError, Order,
+    ResultFilter, SourceId, Store,
 };
+
+use crate::responses::query::{MissResponse, ResultResponse};
 
 /// Rows read at a time.
 const PAGE: u32 = 1_000;
@@ -69,6 +71,26 @@ pub(crate) fn last_decisions(
     let last_of_all = store.decisions(&newest(None, 1))?.pop().map(|row| row.id);
     let last_shown = decisions.last().map(|row| row.id);
     Ok((decisions, last_shown.or(last_of_all)))
+}
+
+/// Results of queries, and after which one the next page begins.
+pub(crate) fn results(
+    store: &dyn Store,
+    filter: &ResultFilter,
+) -> Result<(Vec<ResultResponse>, i64), StoreError> {
+    let results = store.results(filter)?;
+    let next = results.last().map_or(filter.after, |last| last.cursor);
+    Ok((ResultResponse::all(store, results)?, next.0))
+}
+
+/// Misses of queries, and after which one the next page begins.
+pub(crate) fn missed(
+    store: &dyn Store,
+    filter: &ResultFilter,
+) -> Result<(Vec<MissResponse>, i64), StoreError> {
+    let misses = store.misses(filter)?;
+    let next = misses.last().map_or(filter.after, |last| last.cursor);
+    Ok((misses.into_iter().map(MissResponse::from).collect(), next.0))
 }
 
 /// The last rows up to `newest`, searched further and further back; `read` returns those after a number, a page at a

@@ -5,9 +5,10 @@
 
 use dunlin_core::Time;
 use dunlin_engine::SourceExplanation;
+use dunlin_engine::queries::Rehearsal;
 use dunlin_store::{
-    Change, Cursor, Decision, DecisionId, DecisionQuery, NewSource, Source, SourceEdit, SourceId, Store,
-    Version,
+    Change, Cursor, Decision, DecisionId, DecisionQuery, NewSource, ResultFilter, Source, SourceEdit,
+    SourceId, Store, StoredQuery, Version,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -19,6 +20,8 @@ use crate::pages::{self, StreamPosition};
 use crate::responses::budget::DecisionResponse;
 use crate::responses::change::ChangeResponse;
 use crate::responses::explanation::ExplanationResponse;
+use crate::responses::query::{QueryExplanationResponse, QueryResponse};
+use crate::responses::rehearsal::RehearsalResponse;
 use crate::responses::source::SourceResponse;
 use crate::responses::version::VersionResponse;
 use crate::source_request::SourceRequest;
@@ -92,6 +95,33 @@ fn decision_page(rows: Vec<Decision>, next: Option<DecisionId>) -> Value {
 /// A version, as `GET /versions/{id}` shows it.
 pub fn version(version: Version) -> Value {
     to_json(VersionResponse::from(version))
+}
+
+/// A query, as `GET /queries/{id}` shows it.
+pub fn query(query: StoredQuery, now: Time) -> Value {
+    to_json(QueryResponse::of(query, now))
+}
+
+/// A page of results of a query, as `GET /queries/{id}/results` shows it.
+pub fn results(store: &dyn Store, filter: &ResultFilter) -> Result<Value, Error> {
+    let (results, next) = listing::results(store, filter)?;
+    Ok(json!({ "results": results, "next": next }))
+}
+
+/// A page of what a query missed, as `GET /queries/{id}/missed` shows it.
+pub fn missed(store: &dyn Store, filter: &ResultFilter) -> Result<Value, Error> {
+    let (missed, next) = listing::missed(store, filter)?;
+    Ok(json!({ "missed": missed, "next": next }))
+}
+
+/// What `GET /queries/{id}/explain` says of a query while nothing runs.
+pub fn explained_query(query: StoredQuery, now: Time) -> Value {
+    to_json(QueryExplanationResponse::of(QueryResponse::of(query, now), None))
+}
+
+/// What a query would have captured, as `POST /queries/test` shows it.
+pub fn rehearsed(rehearsal: Rehearsal) -> Value {
+    to_json(RehearsalResponse::from(rehearsal))
 }
 
 /// What `GET /sources/{id}/explain` says.

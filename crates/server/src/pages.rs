@@ -63,7 +63,7 @@ impl StreamPosition {
         let Gathered { changes, limit, range } = gathered;
         let newest = range.newest;
         if self.after > newest {
-            return Err(ahead(self.after, newest));
+            return Err(ahead(self.after.0, "change", newest.0));
         }
         let changes: Vec<ChangeResponse> = changes.into_iter().map(ChangeResponse::from).collect();
         let last = changes.last().map_or(self.after, |change| Cursor(change.cursor));
@@ -95,15 +95,16 @@ pub(crate) fn pruned(after: Cursor, gone_until: Cursor) -> Failure {
     .resume_after(gone_until.0)
 }
 
-fn ahead(after: Cursor, newest: Cursor) -> Failure {
-    let message = format!("cursor {after} is ahead of the newest change, {newest}");
+/// The error for a reader whose cursor is not there yet.
+pub(crate) fn ahead(after: i64, what: &str, newest: i64) -> Failure {
+    let message = format!("cursor {after} is ahead of the newest {what}, {newest}");
     Failure::new(
         StatusCode::BAD_REQUEST,
         "cursor_ahead",
         message,
         "the cursor comes from another store or a later backup; start again from 0",
     )
-    .resume_after(newest.0)
+    .resume_after(newest)
 }
 
 #[cfg(test)]

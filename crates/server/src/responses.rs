@@ -4,5 +4,7 @@
 pub(crate) mod budget;
 pub(crate) mod change;
 pub(crate) mod explanation;
+pub(crate) mod query;
+pub(crate) mod rehearsal;
 pub(crate) mod source;
 pub(crate) mod version;

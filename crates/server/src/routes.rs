@@ -7,6 +7,8 @@ mod document;
 mod explain;
 mod health;
 mod proof;
+mod queries;
+mod results;
 mod sources;
 mod stream;
 mod tokens;
@@ -39,6 +41,12 @@ pub(crate) fn router(app: App) -> Router {
         .routes(routes!(versions::show))
         .routes(routes!(versions::content))
         .routes(routes!(versions::difference))
+        .routes(routes!(queries::list, queries::add))
+        .routes(routes!(queries::test))
+        .routes(routes!(queries::show, queries::edit, queries::remove))
+        .routes(routes!(queries::explain))
+        .routes(routes!(results::results))
+        .routes(routes!(results::missed))
         .routes(routes!(budget::budget, budget::set_budget, budget::reset_budget))
         .routes(routes!(budget::decisions))
         .routes(routes!(tokens::list, tokens::create))

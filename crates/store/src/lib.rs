@@ -79,7 +79,9 @@ pub use query::{
     InstanceEnd, InstanceNext, InstanceStep, NewMiss, NewPart, NewQuery, NewResult, QueryFilter, QuerySource,
     QuerySources, ResultFilter, StoredInstance, StoredMiss, StoredQuery, StoredResult,
 };
-pub use source::{FoundAs, Health, NewSource, ProbeBasis, Source, SourceEdit, SourceQuery, SourceState};
+pub use source::{
+    FoundAs, Health, NewSource, ProbeBasis, Source, SourceEdit, SourceQuery, SourceScope, SourceState,
+};
 pub use sqlite::{Durability, SqliteOptions, SqliteStore};
 pub use store::Store;
 pub use upkeep::{CursorRange, Depth, Findings, Pruned, Retention, Statistics};

@@ -186,14 +186,25 @@ pub struct SourceQuery {
     pub url: Option<String>,
     /// Only those with this tag.
     pub tag: Option<String>,
+    /// Also those that are there for queries only, or not.
+    pub scope: SourceScope,
     /// At most this many.
     pub limit: u32,
+}
+
+/// Whose sources to list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SourceScope {
+    /// All.
+    All,
+    /// Those that a person watches, and not those that are there for queries only.
+    Watched,
 }
 
 impl SourceQuery {
     /// The first `limit` sources of all.
     pub const fn first(limit: u32) -> Self {
-        Self { after: None, url: None, tag: None, limit }
+        Self { after: None, url: None, tag: None, scope: SourceScope::All, limit }
     }
 }
 

@@ -18,6 +18,14 @@ const MOST_OF_BUDGET: f64 = 1.0;
 
 /// Reads the text of one query as it would be installed at `now`.
 pub fn read(text: &str, store: &dyn Store, settings: &Settings, now: Time) -> Result<NewQuery, Error> {
+    let query = parsed(text, store, settings)?;
+    check_rate(&query, stored_budget(store)?.unwrap_or(settings.budget).per_second)?;
+    let sources = sources_of(&query, store, now)?;
+    Ok(NewQuery { name: query.name, text: text.to_owned(), installed: now, sources })
+}
+
+/// The one query of a text, each claim of which is judged by what is known here.
+pub(super) fn parsed(text: &str, store: &dyn Store, settings: &Settings) -> Result<Query, Error> {
     let mut trouble = None;
     let parsed = parse_with(text, |claim| match claim {
         Claim::From(from) => judge_from(from, store, settings).unwrap_or_else(|error| {
@@ -35,18 +43,17 @@ pub fn read(text: &str, store: &dyn Store, settings: &Settings, now: Time) -> Re
         return Err(error);
     }
     let n_queries = queries.len();
-    let Some(query) = queries.into_iter().next().filter(|_| n_queries == 1) else {
-        return Err(Error::OneQuery { n_queries });
-    };
-    check_rate(&query, stored_budget(store)?.unwrap_or(settings.budget).per_second)?;
-    let sources = match &query.body {
+    queries.into_iter().next().filter(|_| n_queries == 1).ok_or(Error::OneQuery { n_queries })
+}
+
+/// What each part of a query reads.
+pub(super) fn sources_of(query: &Query, store: &dyn Store, now: Time) -> Result<Vec<QuerySource>, Error> {
+    match &query.body {
         Body::Select(block) => {
-            let of = |select: &Select| source_of(&query, select, store, now);
-            block.selects.iter().map(of).collect::<Result<_, _>>()?
+            block.selects.iter().map(|select| source_of(query, select, store, now)).collect()
         }
-        Body::Watch(_) => Vec::new(),
-    };
-    Ok(NewQuery { name: query.name.clone(), text: text.to_owned(), installed: now, sources })
+        Body::Watch(_) => Ok(Vec::new()),
+    }
 }
 
 /// A query that wants more than the whole budget by its own clock can only be missed.

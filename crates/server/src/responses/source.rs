@@ -48,6 +48,8 @@ pub(crate) struct SourceResponse {
     paused: bool,
     #[schema(format = DateTime)]
     paused_at: Option<String>,
+    /// Whether it is there for queries only: then its changes are not published.
+    for_queries: bool,
     state: StateResponse,
 }
 
@@ -96,17 +98,23 @@ impl From<Source> for SourceResponse {
             created_at: rfc3339(source.spec.created),
             paused: source.paused.is_some(),
             paused_at: source.paused.map(rfc3339),
+            for_queries: source.spec.for_queries,
             state: StateResponse {
-                health: match source.state.health {
-                    Health::New => "new",
-                    Health::Well => "well",
-                    Health::Attention => "attention",
-                    Health::Failing => "failing",
-                    Health::Refused => "refused",
-                },
+                health: health_text(source.state.health),
                 reason: source.state.reason,
                 since: rfc3339(source.state.since),
             },
         }
+    }
+}
+
+/// A health, as clients see it.
+pub(crate) const fn health_text(health: Health) -> &'static str {
+    match health {
+        Health::New => "new",
+        Health::Well => "well",
+        Health::Attention => "attention",
+        Health::Failing => "failing",
+        Health::Refused => "refused",
     }
 }

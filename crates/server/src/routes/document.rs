@@ -12,7 +12,7 @@ use utoipa::openapi::{
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::app::App;
-use crate::failure::{ErrorBody, ErrorResponse};
+use crate::failure::{ErrorBody, ErrorResponse, TextError};
 
 /// The route that gives the document.
 pub(super) fn router(routes: OpenApi) -> Router<App> {
@@ -35,6 +35,7 @@ fn described(mut routes: OpenApi) -> OpenApi {
         ComponentsBuilder::new()
             .schema(ErrorResponse::name(), ErrorResponse::schema())
             .schema(ErrorBody::name(), ErrorBody::schema())
+            .schema(TextError::name(), TextError::schema())
             .security_scheme("token", SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)))
             .build(),
     );

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
-use dunlin_store::{Error as StoreError, Source, SourceId, SourceQuery};
+use dunlin_store::{Error as StoreError, Source, SourceId, SourceQuery, SourceScope};
 use futures_util::StreamExt;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -36,6 +36,9 @@ pub(super) struct ListParams {
     /// Only those at this address.
     #[serde(deserialize_with = "or_empty")]
     url: Option<String>,
+    /// Also those that are there for queries only.
+    #[serde(default)]
+    for_queries: bool,
 }
 
 /// A page of sources.
@@ -53,7 +56,9 @@ pub(super) async fn list(
     Params(params): Params<ListParams>,
 ) -> Result<Json<Sources>, Failure> {
     let limit = page_size(params.limit, 100, 1_000)?;
-    let query = SourceQuery { after: params.after.map(SourceId), url: params.url, tag: params.tag, limit };
+    let scope = if params.for_queries { SourceScope::All } else { SourceScope::Watched };
+    let after = params.after.map(SourceId);
+    let query = SourceQuery { after, url: params.url, tag: params.tag, scope, limit };
     let sources = app.with_store(move |store| store.sources(&query)).await?;
     let is_full = sources.len() == limit as usize;
     let next = sources.last().filter(|_| is_full).map(|source| source.id.0);

@@ -1,9 +1,10 @@
-//! Changes as Server-Sent Events: each once, in order, from where the reader left off.
+//! Changes, or results of a query, as Server-Sent Events: each once, in order, from where the reader left off.
 //!
 //! Invariant: a stream holds at most one page. The next one is read when the connection has taken the last, so a slow
 //! reader costs no memory; it falls behind in the store, which is where the changes are.
 
-use std::fmt::Write;
+mod followed;
+
 use std::time::Duration;
 
 use axum::body::Body;
@@ -11,20 +12,21 @@ use axum::extract::{Extension, State};
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use dunlin_store::Cursor;
+use dunlin_store::QueryId;
 use futures_util::stream;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use tokio::sync::{OwnedSemaphorePermit, watch};
+use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::failure::Failure;
 use crate::gate::holder::Holder;
 use crate::input::{Params, cursor};
-use crate::pages::{Page, StreamPosition, known_source};
+use crate::pages::known_source;
 use crate::responses::change::ChangeResponse;
+use crate::responses::query::ResultResponse;
 
-/// Changes read at a time.
-const PAGE: u32 = 100;
+use self::followed::{Followed, Next};
 
 /// How long to wait after the store failed before asking it again.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -39,40 +41,53 @@ pub(super) struct StreamParams {
     after: Option<i64>,
     /// Only changes of this source.
     source: Option<i64>,
+    /// Not changes, but the results of this query. Cursors are then those of results.
+    query: Option<i64>,
+}
+
+/// The data of an event.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "describes what is sent, for the document")]
+enum StreamedEvent {
+    Change(Box<ChangeResponse>),
+    Result(ResultResponse),
 }
 
 /// Follows changes as Server-Sent Events. The id of an event is its cursor; an event `change` has a change as its data; an
-/// event `gap` says that changes have been removed that the reader has not seen.
+/// event `gap` says that changes have been removed that the reader has not seen. With `query`, an event `result` has a result
+/// of that query as its data, and the stream ends when the query is removed.
 #[utoipa::path(get, path = "/stream", tag = "changes",
     params(StreamParams, ("Last-Event-ID" = Option<i64>, Header, minimum = 0, description = "The last cursor that was seen")),
-    responses((status = 200, content_type = "text/event-stream", body = ChangeResponse)))]
+    responses((status = 200, content_type = "text/event-stream", body = StreamedEvent)))]
 pub(super) async fn follow(
     State(app): State<App>,
     Params(params): Params<StreamParams>,
     Extension(holder): Extension<Holder>,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
-    let source = known_source(&app, params.source).await?;
-    let position = |after| StreamPosition { after, source };
+    if params.source.is_some() && params.query.is_some() {
+        return Err(Failure::bad_parameter(
+            "source and query: a result may come from several sources; give one of the two",
+        ));
+    }
     let permit = app.streams.clone().try_acquire_owned().map_err(|_| {
         let hint = "close one, or come back later";
         Failure::busy("too_many_streams", "as many streams are open as there may be", hint)
     })?;
-    let mut first = "retry: 1000\n".to_owned();
-    let requested = cursor(params.after)?;
-    let after = if let Some(after) = last_event(&headers)?.map(Cursor).or(requested) {
-        // An invalid position is refused before the stream begins.
-        position(after).read(&app, 1).await?;
-        after
-    } else {
-        let newest = app.with_store(|store| store.cursor_range()).await?.newest;
-        // So that a client cut off before the first event does not miss it.
-        first = format!("{first}id: {newest}\n");
-        newest
+    let source = known_source(&app, params.source).await?;
+    let requested = last_event(&headers)?.or(cursor(params.after)?.map(|cursor| cursor.0));
+    let wanted = match params.query {
+        Some(query) => Followed::results(&app, QueryId(query), requested).await?,
+        None => Followed::changes(&app, source, requested).await?,
     };
+    let mut first = "retry: 1000\n".to_owned();
+    if requested.is_none() {
+        // So that a client cut off before the first event does not miss it.
+        first = format!("{first}id: {}\n", wanted.position());
+    }
     let follower = Follower {
-        position: position(after),
-        newest: app.engine.newest_cursor(),
+        followed: wanted,
         stopping: app.stopping.clone(),
         holder,
         first: Some(first + "\n"),
@@ -116,9 +131,8 @@ impl Drop for Open {
 }
 
 struct Follower {
-    position: StreamPosition,
+    followed: Followed,
     holder: Holder,
-    newest: watch::Receiver<Cursor>,
     stopping: watch::Receiver<bool>,
     first: Option<String>,
     open: Open,
@@ -136,12 +150,10 @@ impl Follower {
             if self.holder.is_revoked(&self.open.app).await {
                 return None;
             }
-            self.newest.borrow_and_update();
-            let patience = match self.position.read(&self.open.app, PAGE).await {
-                Ok(page) => {
-                    let text = events(self.position.after, &page);
-                    self.position.after = page.next;
-                    self.open.app.served.streamed.inc_by(page.changes.len() as u64);
+            let patience = match self.followed.next(&self.open.app).await {
+                Ok(Next::Ended) => return None,
+                Ok(Next::Events { text, n_events }) => {
+                    self.open.app.served.streamed.inc_by(n_events);
                     if !text.is_empty() {
                         return Some(text);
                     }
@@ -156,30 +168,10 @@ impl Follower {
             tokio::select! {
                 biased;
                 _ = self.stopping.wait_for(|is_stopping| *is_stopping) => {}
-                Ok(()) = self.newest.changed() => {}
+                () = self.followed.changed() => {}
                 () = self.holder.hear() => {}
                 () = tokio::time::sleep(patience) => return Some(": still here\n\n".to_owned()),
             }
         }
     }
-}
-
-/// A page as events.
-fn events(after: Cursor, page: &Page) -> String {
-    let mut text = String::new();
-    if let Some(until) = page.gone_until {
-        let data = serde_json::json!({ "after": after.0, "resume_after": until.0 });
-        append(&mut text, until.0, "gap", &data.to_string());
-    }
-    for change in &page.changes {
-        // A change is plain values, which can always be written; without line breaks, so it is one line of data.
-        let data = serde_json::to_string(change).unwrap_or_default();
-        append(&mut text, change.cursor, "change", &data);
-    }
-    text
-}
-
-fn append(text: &mut String, id: i64, event: &str, data: &str) {
-    // Writing to a string cannot fail.
-    let _ = write!(text, "id: {id}\nevent: {event}\ndata: {data}\n\n");
 }

@@ -12,7 +12,7 @@ use crate::limits::raw;
 use crate::service::{Service, options};
 
 /// Every route that needs a token, with a method that it has.
-const CLOSED: [(&str, &str); 20] = [
+const CLOSED: [(&str, &str); 29] = [
     ("GET", "/sources"),
     ("POST", "/sources"),
     ("POST", "/sources/bulk"),
@@ -28,6 +28,15 @@ const CLOSED: [(&str, &str); 20] = [
     ("GET", "/versions/1/diff"),
     ("GET", "/changes"),
     ("GET", "/stream"),
+    ("GET", "/queries"),
+    ("POST", "/queries"),
+    ("POST", "/queries/test"),
+    ("GET", "/queries/1"),
+    ("PATCH", "/queries/1"),
+    ("DELETE", "/queries/1"),
+    ("GET", "/queries/1/explain"),
+    ("GET", "/queries/1/results"),
+    ("GET", "/queries/1/missed"),
     ("GET", "/budget"),
     ("PUT", "/budget"),
     ("GET", "/decisions"),

@@ -69,6 +69,14 @@ async fn every_route_answers_as_the_document_says() {
         service.client.get(&format!("/sources/{id}/versions")).await.json()["versions"][0]["id"].clone();
     let proof = format!("/proof?challenge={}", proof::challenge().unwrap());
     let (none, url) = (Value::Null, service.site.url("/growing/c"));
+    let text = |name: &str| format!("QUERY {name} SELECT item AS post FROM feed '{url}' EVERY 1 SECOND");
+    let query = service.client.post("/queries", json!({ "text": text("a") })).await.json()["id"].clone();
+    let has_results = |page: &Value| page["results"][0].is_object();
+    service.eventually(&format!("/queries/{query}/results"), has_results).await;
+    let lost =
+        format!("QUERY lost SELECT item AS post FROM feed '{}' EVERY 1 SECOND", service.site.url("/lost"));
+    let lost = service.client.post("/queries", json!({ "text": lost })).await.json()["id"].clone();
+    service.eventually(&format!("/queries/{lost}/missed"), |page| page["missed"][0].is_object()).await;
     let asked = [
         ("GET", "/healthz".to_owned(), none.clone()),
         ("GET", "/readyz".to_owned(), none.clone()),
@@ -108,6 +116,22 @@ async fn every_route_answers_as_the_document_says() {
         ("GET", "/changes?limit=3".to_owned(), none.clone()),
         ("GET", "/changes?after=999999".to_owned(), none.clone()),
         ("GET", "/stream?after=-1".to_owned(), none.clone()),
+        ("GET", "/queries?limit=1".to_owned(), none.clone()),
+        ("GET", "/queries?limit=0".to_owned(), none.clone()),
+        ("POST", "/queries".to_owned(), json!({ "text": text("b"), "paused": true })),
+        ("POST", "/queries".to_owned(), json!({ "text": "QUERY" })),
+        ("POST", "/queries".to_owned(), json!({ "text": text("a") })),
+        ("POST", "/queries/test".to_owned(), json!({ "text": text("c") })),
+        ("POST", "/queries/test".to_owned(), json!({ "text": "" })),
+        ("GET", format!("/queries/{query}"), none.clone()),
+        ("PATCH", format!("/queries/{query}"), json!({ "text": text("d") })),
+        ("PATCH", format!("/queries/{query}"), json!({ "paused": "yes" })),
+        ("GET", format!("/queries/{query}/explain"), none.clone()),
+        ("GET", format!("/queries/{query}/results"), none.clone()),
+        ("GET", format!("/queries/{lost}/missed"), none.clone()),
+        ("GET", format!("/queries/{lost}/missed?after=-1"), none.clone()),
+        ("DELETE", format!("/queries/{query}"), none.clone()),
+        ("GET", format!("/queries/{query}/results"), none.clone()),
         ("GET", "/budget".to_owned(), none.clone()),
         ("PUT", "/budget".to_owned(), json!({ "per_minute": 30, "per_day": null })),
         ("PUT", "/budget".to_owned(), json!({})),

@@ -7,6 +7,7 @@ mod client; // asks, and follows streams
 mod conformity; // answers against the OpenAPI document
 mod heavy; // calls that take long, while others are served
 mod limits; // sizes, numbers, times
+mod queries; // continuous queries, their results and misses
 mod schema; // as much of JSON Schema as the document uses
 mod service; // store, engine and server in one
 mod site; // pages and feeds that change when told to

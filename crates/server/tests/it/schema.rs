@@ -46,7 +46,8 @@ impl Check<'_> {
                     }
                 }
                 for (name, value) in fields {
-                    match schema["properties"].get(name) {
+                    let other = || schema.get("additionalProperties").filter(|other| other.is_object());
+                    match schema["properties"].get(name).or_else(other) {
                         Some(described) => self.value(described, value, &format!("{at}.{name}")),
                         None => self.found.push(format!("{at}: `{name}` is not described")),
                     }

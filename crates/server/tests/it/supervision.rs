@@ -125,7 +125,9 @@ async fn the_document_describes_every_route_and_every_error() {
     let promised = "get /sources,post /sources,post /sources/bulk,get /sources/{id},patch /sources/{id},delete /sources/{id},\
         get /sources/{id}/versions,get /sources/{id}/forecast,get /sources/{id}/explain,post /sources/{id}/probe,\
         get /versions/{id},get /versions/{id}/content,get /versions/{id}/diff,get /changes,get /stream,get /budget,\
-        put /budget,delete /budget,get /decisions,get /tokens,post /tokens,delete /tokens/{name},get /healthz,get /readyz,get /metrics,get /proof";
+        put /budget,delete /budget,get /decisions,get /tokens,post /tokens,delete /tokens/{name},get /healthz,get /readyz,get /metrics,get /proof,\
+        get /queries,post /queries,post /queries/test,get /queries/{id},patch /queries/{id},delete /queries/{id},\
+        get /queries/{id}/explain,get /queries/{id}/results,get /queries/{id}/missed";
     assert_eq!(described, promised.split(',').map(str::to_owned).collect());
     for item in document["paths"].as_object().unwrap().values() {
         for operation in item.as_object().unwrap().values() {

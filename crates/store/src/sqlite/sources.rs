@@ -6,7 +6,7 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Row, params}
 use super::{contents, resources};
 use crate::{
     Error, FoundAs, Health, NewSource, Note, ProbeBasis, ResourceId, Source, SourceEdit, SourceId,
-    SourceQuery, SourceState,
+    SourceQuery, SourceScope, SourceState,
 };
 
 const COLUMNS: &str = "id, url, kind, recipe, weight, life, urgency, tags, created, health, reason, since, paused, resource, name, title, found_kind, announced, for_queries";
@@ -68,10 +68,13 @@ pub(super) fn list(connection: &Connection, query: &SourceQuery) -> Result<Vec<S
     let mut select = connection.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM source WHERE id > ?1 AND {by_url}
          AND (?3 IS NULL OR EXISTS (SELECT 1 FROM json_each(tags) WHERE value = ?3))
+         AND for_queries <= ?5
          ORDER BY id LIMIT ?4"
     ))?;
+    let with_queries = query.scope == SourceScope::All;
     let after = query.after.map_or(0, |after| after.0);
-    let rows = select.query_map(params![after, query.url, query.tag, query.limit], |row| Ok(read(row)))?;
+    let rows = select
+        .query_map(params![after, query.url, query.tag, query.limit, with_queries], |row| Ok(read(row)))?;
     rows.map(|row| row?).collect()
 }
 

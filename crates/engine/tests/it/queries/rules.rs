@@ -240,3 +240,38 @@ fn a_source_that_is_watched_can_be_read_by_a_query() {
     assert_eq!(n_changes(&*test_store.store), 1);
     assert!(run.remove_source(source).unwrap_err().to_string().contains("`rate`"));
 }
+
+/// The desk's query was not installed when all this happened, but two people watched the blog and the rate.
+#[test]
+fn a_query_is_tried_on_what_is_stored() {
+    let blog = "http://blog.test/feed";
+    let posts = [(1_000, "Gold rises"), (2_000, "Crude oil rises"), (3_700, "Turmoil"), (4_000, "Oil falls")];
+    let web = Texts::default().feed(blog, &posts).page(RATES, &[(-10, "80.00"), (3_000, "78.00")]);
+    let (test_store, mut run) = service(web);
+    run.add_source(crate::fixtures::feed(blog)).unwrap();
+    run.add_source(page(RATES)).unwrap();
+    run.run_until(at(6_000));
+    let rehearse = |text: &str| {
+        dunlin_engine::queries::rehearse(text, &*test_store.store, &crate::fixtures::settings(), at(6_000))
+            .unwrap()
+    };
+    let desk = "QUERY desk
+        SELECT item AS post FROM feed 'http://blog.test/feed' EVERY 10 MINUTES WITHIN 2 MINUTES
+        SELECT value AS rate FROM page 'http://rates.test/brent' PICK '.last' WHEN post CONTAINS 'oil' WITHIN 10 MINUTES";
+    let tried = rehearse(desk);
+    let told: Vec<_> = tried
+        .results
+        .iter()
+        .map(|result| (result.parts[0].3[0]["title"].clone(), result.parts[1].3[0]["value"].clone()))
+        .collect();
+    assert_eq!(told, [("Crude oil rises".into(), "80.00".into()), ("Oil falls".into(), "78.00".into())]);
+    assert_eq!((tried.n_results, tried.n_missed, tried.unknown.len()), (2, 0, 0));
+    assert_eq!(tried.n_instances, tried.n_results + tried.n_silent);
+    let changes = rehearse(
+        "QUERY rate SELECT value AS rate FROM page 'http://rates.test/brent' PICK '.last' ON CHANGE WHERE rate < 79",
+    );
+    assert_eq!((changes.n_instances, changes.n_results), (1, 1));
+    let nowhere = rehearse("QUERY gone SELECT value AS x FROM page 'http://nowhere.test/' EVERY 10 MINUTES");
+    assert_eq!((nowhere.span, nowhere.n_instances), (None, 0));
+    assert_eq!(test_store.store.queries(&dunlin_store::QueryFilter { after: None, limit: 9 }).unwrap(), []);
+}

@@ -3,7 +3,8 @@
 use dunlin_store::{
     CapturedInterval, CeiQuery, CeiState, Error, InstanceEnd, InstanceId, InstanceNext, InstanceStep, NewCei,
     NewInterval, NewMiss, NewPart, NewQuery, NewResult, NewSource, QueryFilter, QueryId, QuerySource,
-    ResultCursor, ResultFilter, SourceId, SourceQuery, Store, StoredInstance, StoredQuery, VersionId,
+    ResultCursor, ResultFilter, SourceId, SourceQuery, SourceScope, Store, StoredInstance, StoredQuery,
+    VersionId,
 };
 
 use super::Fresh;
@@ -70,6 +71,9 @@ pub(crate) fn queries_share_the_sources_that_are_there_for_them_alone(fresh: Fre
     assert_eq!(second.sources[0], first.sources[0], "the same reading is shared");
     assert_eq!(second.added, [second.sources[1]]);
     assert_eq!(queries(&*store)[0].sources, first.sources);
+    let by_users = SourceQuery { scope: SourceScope::Watched, ..SourceQuery::first(100) };
+    let listed: Vec<SourceId> = store.sources(&by_users).unwrap().iter().map(|source| source.id).collect();
+    assert_eq!((listed, sources(&*store).len()), (vec![watched], 3));
     assert_eq!(
         store.remove_source(watched).unwrap_err(),
         Error::NeededByQuery { id: watched, query: "one".to_owned() }
