@@ -4,10 +4,12 @@
 //! Invariant: both answer with the same [`records`].
 
 mod http;
+mod queries;
 mod reach;
 pub(crate) mod records;
 mod store;
 
+pub(crate) use queries::{QueryBackend, ResultSink, find_query};
 pub(crate) use reach::{Access, DirectoryArgs, ReachArgs, ask_whether_ready};
 
 use serde_json::Value;
@@ -34,7 +36,7 @@ pub(crate) struct ChangeFilter {
 }
 
 /// A backend.
-pub(crate) trait Backend {
+pub(crate) trait Backend: QueryBackend {
     /// Every source that fits, by number.
     fn sources(&self, filter: &SourceFilter) -> Result<Vec<SourceRecord>, Failure>;
     fn source(&self, id: i64) -> Result<SourceRecord, Failure>;

@@ -4,6 +4,8 @@
 //! Invariant: a service that was found by its data directory is sent the token only after it has proved, for this very
 //! request, that it is the service of that directory.
 
+mod queries;
+
 use std::ops::ControlFlow;
 use std::time::Duration;
 
@@ -161,6 +163,12 @@ impl HttpBackend {
     }
 
     fn call(&self, method: Method, url: Url, body: Option<&Value>) -> Result<Vec<u8>, Failure> {
+        let (status, answer) = self.ask(method, url, body)?;
+        if (200..300).contains(&status) { Ok(answer) } else { Err(self.refused(status, &answer)) }
+    }
+
+    /// The status of an answer, and its body.
+    fn ask(&self, method: Method, url: Url, body: Option<&Value>) -> Result<(u16, Vec<u8>), Failure> {
         let mut call = Call::new(method, url);
         if let Some(body) = body {
             call = call.body("application/json", body.to_string())?;
@@ -169,10 +177,7 @@ impl HttpBackend {
             let call = call.header("Authorization", &self.bearer().await?)?;
             self.client.call(call).await.map_err(|error| self.unreachable(&error))
         })?;
-        if answer.status.is_success() {
-            return Ok(answer.body.to_vec());
-        }
-        Err(self.refused(answer.status.as_u16(), &answer.body))
+        Ok((answer.status.as_u16(), answer.body.to_vec()))
     }
 
     /// Whether everything works that should.
@@ -237,11 +242,10 @@ impl HttpBackend {
     async fn listen(
         &self,
         after: &mut Option<i64>,
-        source: Option<i64>,
-        sink: &mut ChangeSink<'_>,
+        query: &[(&str, String)],
+        sink: &mut DataSink<'_>,
     ) -> Result<ControlFlow<Failure>, Failure> {
-        let query: Vec<_> = source.map(|source| ("source", source.to_string())).into_iter().collect();
-        let mut request = Request::new(self.url("stream", &query)?)
+        let mut request = Request::new(self.url("stream", query)?)
             .header("Authorization", &self.bearer().await?)?
             .header("Accept", "text/event-stream")?;
         if let Some(after) = after {
@@ -260,7 +264,7 @@ impl HttpBackend {
                     super::mention_gap();
                 }
                 Some(event) => {
-                    if let Err(ended) = sink(&read::<ChangeRecord>(event.data.as_bytes())?) {
+                    if let Err(ended) = sink(event.data.as_bytes()) {
                         return Ok(ControlFlow::Break(ended));
                     }
                 }
@@ -272,7 +276,33 @@ impl HttpBackend {
         }
         Ok(ControlFlow::Continue(()))
     }
+
+    /// Passes the data of events on, over streams that break, until the sink ends it.
+    fn follow_stream(
+        &self,
+        mut after: Option<i64>,
+        query: &[(&str, String)],
+        sink: &mut DataSink<'_>,
+    ) -> Result<(), Failure> {
+        let mut failures = 0;
+        self.runtime.block_on(async {
+            loop {
+                let before = after;
+                match self.listen(&mut after, query, sink).await {
+                    Ok(ControlFlow::Continue(())) => {}
+                    Ok(ControlFlow::Break(ended)) => return Err(ended),
+                    Err(Failure::Environment(_)) if failures < PATIENCE => {}
+                    Err(other) => return Err(other),
+                }
+                failures = failures_in_a_row(failures, before, after);
+                tokio::time::sleep(PAUSE).await;
+            }
+        })
+    }
 }
+
+/// Receives the data of each event; an error ends the stream.
+type DataSink<'t> = dyn FnMut(&[u8]) -> Result<(), Failure> + 't;
 
 fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, Failure> {
     serde_json::from_slice(body).map_err(|error| unexpected(&error))
@@ -348,24 +378,12 @@ impl Backend for HttpBackend {
 
     fn follow(
         &self,
-        mut after: Option<i64>,
+        after: Option<i64>,
         source: Option<i64>,
         sink: &mut ChangeSink<'_>,
     ) -> Result<(), Failure> {
-        let mut failures = 0;
-        self.runtime.block_on(async {
-            loop {
-                let before = after;
-                match self.listen(&mut after, source, sink).await {
-                    Ok(ControlFlow::Continue(())) => {}
-                    Ok(ControlFlow::Break(ended)) => return Err(ended),
-                    Err(Failure::Environment(_)) if failures < PATIENCE => {}
-                    Err(other) => return Err(other),
-                }
-                failures = failures_in_a_row(failures, before, after);
-                tokio::time::sleep(PAUSE).await;
-            }
-        })
+        let query: Vec<_> = source.map(|source| ("source", source.to_string())).into_iter().collect();
+        self.follow_stream(after, &query, &mut |data| sink(&read::<ChangeRecord>(data)?))
     }
 
     fn versions(&self, source: i64, limit: u32) -> Result<Vec<VersionRecord>, Failure> {

@@ -247,6 +247,82 @@ pub(crate) struct ChangePage {
     pub(crate) next: i64,
 }
 
+/// A continuous query. All other fields of the API are passed on in `--json`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct QueryRecord {
+    pub(crate) id: i64,
+    pub(crate) name: String,
+    pub(crate) text: String,
+    /// `running`, `paused`, `ended` or `unreadable`.
+    pub(crate) state: String,
+    pub(crate) installed_at: String,
+    #[serde(default)]
+    pub(crate) ends_at: Option<String>,
+    #[serde(default)]
+    pub(crate) sources: Vec<i64>,
+    #[serde(default)]
+    pub(crate) results: u64,
+    #[serde(default)]
+    pub(crate) missed: u64,
+    #[serde(flatten)]
+    rest: serde_json::Map<String, Value>,
+}
+
+/// What a query captured, as other programs rely on it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct ResultRecord {
+    pub(crate) cursor: i64,
+    pub(crate) captured_at: String,
+    pub(crate) parts: BTreeMap<String, PartRecord>,
+    #[serde(flatten)]
+    rest: serde_json::Map<String, Value>,
+}
+
+/// A part of a result.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct PartRecord {
+    #[serde(default)]
+    pub(crate) items: Vec<Value>,
+    #[serde(flatten)]
+    rest: serde_json::Map<String, Value>,
+}
+
+/// A page of results.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct ResultPage {
+    pub(crate) results: Vec<ResultRecord>,
+    /// Where the next page begins: the last cursor of this one.
+    pub(crate) next: i64,
+}
+
+/// An instance of a query that was missed.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct MissRecord {
+    pub(crate) cursor: i64,
+    pub(crate) began_at: String,
+    pub(crate) missed_at: String,
+    pub(crate) parts: Vec<MissedPartRecord>,
+    #[serde(flatten)]
+    rest: serde_json::Map<String, Value>,
+}
+
+/// A part that was missed, and why.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct MissedPartRecord {
+    pub(crate) name: String,
+    pub(crate) message: String,
+    #[serde(flatten)]
+    rest: serde_json::Map<String, Value>,
+}
+
+/// A page of misses.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct MissPage {
+    pub(crate) missed: Vec<MissRecord>,
+    /// Where the next page begins: the last cursor of this one.
+    pub(crate) next: i64,
+}
+
 /// A version, without its content.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct VersionRecord {

@@ -1,6 +1,8 @@
 //! Answers from a data directory in which no service runs. What is written is checked as the engine checks it, and
 //! the JSON is that of the API.
 
+mod queries;
+
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -8,8 +10,8 @@ use dunlin_engine::clock;
 use dunlin_engine::{explain_stored, recipe};
 use dunlin_server::{offline, tokens, unit};
 use dunlin_store::{
-    Cursor, DecisionId, DecisionQuery, Error, NewSource, SourceEdit, SourceId, SourceQuery, SqliteStore,
-    Store, VersionId, VersionQuery,
+    Cursor, DecisionId, DecisionQuery, Error, NewSource, SourceEdit, SourceId, SourceQuery, SourceScope,
+    SqliteStore, Store, VersionId, VersionQuery,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -67,8 +69,12 @@ fn decoded<T: DeserializeOwned>(value: Value) -> Result<T, Failure> {
 impl Backend for StoreBackend {
     fn sources(&self, filter: &SourceFilter) -> Result<Vec<SourceRecord>, Failure> {
         let mut all = Vec::new();
-        let mut query =
-            SourceQuery { after: None, url: filter.url.clone(), tag: filter.tag.clone(), limit: PAGE };
+        let mut query = SourceQuery {
+            url: filter.url.clone(),
+            tag: filter.tag.clone(),
+            scope: SourceScope::Watched,
+            ..SourceQuery::first(PAGE)
+        };
         loop {
             let page = self.store.sources(&query)?;
             query.after = page.last().map(|source| source.id);

@@ -1,0 +1,57 @@
+//! Results of queries for people: a line for the result, and one for each item below it.
+
+use dunlin_engine::clock;
+use dunlin_query::{Body, parse};
+use serde_json::Value;
+
+use crate::backend::records::ResultRecord;
+use crate::moments;
+use crate::terminal::{Paint, Tone, one_line};
+
+/// The most items of a part that are shown.
+const MOST_ITEMS: usize = 5;
+
+/// The names of the parts in the order of the query.
+pub(crate) fn order_of(text: &str) -> Vec<String> {
+    let query = parse(text).ok().and_then(|queries| queries.into_iter().next());
+    match query.map(|query| query.body) {
+        Some(Body::Select(block)) => block.selects.into_iter().map(|select| select.name).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// A result as lines.
+pub(crate) fn result_lines(result: &ResultRecord, order: &[String], paint: Paint) -> Vec<String> {
+    let captured = clock::parse_rfc3339(&result.captured_at)
+        .map_or_else(|| result.captured_at.clone(), moments::time_of_day);
+    let mut lines = vec![format!(
+        "{} {} {}",
+        paint.paint(Tone::Faint, &captured),
+        paint.paint(Tone::Good, "="),
+        result.cursor
+    )];
+    let mut parts: Vec<_> = result.parts.iter().collect();
+    parts.sort_by_key(|(name, _)| order.iter().position(|other| other == *name).unwrap_or(usize::MAX));
+    let widest = parts.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    for (name, part) in parts {
+        let label = |name: &str| paint.paint(Tone::Strong, &format!("{name:<widest$}"));
+        if part.items.is_empty() {
+            lines.push(format!("  {}  {}", label(name), paint.paint(Tone::Faint, "nothing new")));
+        }
+        for (position, item) in part.items.iter().take(MOST_ITEMS).enumerate() {
+            lines.push(format!("  {}  {}", label(if position == 0 { name } else { "" }), item_line(item)));
+        }
+        if part.items.len() > MOST_ITEMS {
+            let more = format!("and {} more", part.items.len() - MOST_ITEMS);
+            lines.push(format!("  {}  {}", label(""), paint.paint(Tone::Faint, &more)));
+        }
+    }
+    lines
+}
+
+fn item_line(item: &Value) -> String {
+    let field = |name: &str| item[name].as_str().filter(|text| !text.is_empty());
+    let words = field("value").or_else(|| field("title")).or_else(|| field("text")).unwrap_or("");
+    let link = field("link").map(|link| format!("  {}", one_line(link, 100))).unwrap_or_default();
+    format!("{}{link}", one_line(words, 120))
+}
