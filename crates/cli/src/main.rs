@@ -108,7 +108,7 @@ enum Command {
     /// Check, copy, thin out or compact the database
     #[command(subcommand)]
     Store(upkeep::StoreCommand),
-    /// Check and format continuous queries; `simulate queries` runs them on a trace
+    /// Continuous queries: needs across sources, written as texts; `simulate queries` runs them on a trace
     #[command(subcommand)]
     Query(query::QueryCommand),
     /// Run scheduling policies on needs, on queries, on a trace, or on made-up workloads

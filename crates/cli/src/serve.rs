@@ -143,7 +143,7 @@ impl Serve {
         banner::print(self.log_format, handle, config, address, demo).await?;
         let printing = async {
             match demo {
-                Some(_) => demo::print_changes(handle.clone()).await,
+                Some(_) => demo::print_news(handle.clone()).await,
                 None => std::future::pending().await,
             }
         };

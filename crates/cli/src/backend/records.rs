@@ -272,6 +272,9 @@ pub(crate) struct QueryRecord {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct ResultRecord {
     pub(crate) cursor: i64,
+    /// The number of its query.
+    #[serde(default)]
+    pub(crate) query: i64,
     pub(crate) captured_at: String,
     pub(crate) parts: BTreeMap<String, PartRecord>,
     #[serde(flatten)]

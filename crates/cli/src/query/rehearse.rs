@@ -48,7 +48,9 @@ impl Test {
             let mut result = result.clone();
             result["cursor"] = Value::from(number);
             if let Ok(result) = ResultRecord::deserialize(result) {
-                result_lines(&result, &order, paint).iter().try_for_each(|line| print_line(line))?;
+                result_lines("would be told", &result, &order, paint)
+                    .iter()
+                    .try_for_each(|line| print_line(line))?;
             }
         }
         print_line(&format!(

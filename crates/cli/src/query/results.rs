@@ -99,7 +99,7 @@ impl Results {
         }
         let (order, paint) = (order_of(&query.text), Paint::stdout());
         for result in &whole.results {
-            result_lines(result, &order, paint).iter().try_for_each(|line| print_line(line))?;
+            result_lines(&query.name, result, &order, paint).iter().try_for_each(|line| print_line(line))?;
         }
         self.range.mention_more(whole.results.len(), whole.next);
         Ok(())

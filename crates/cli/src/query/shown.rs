@@ -20,16 +20,14 @@ pub(crate) fn order_of(text: &str) -> Vec<String> {
     }
 }
 
-/// A result as lines.
-pub(crate) fn result_lines(result: &ResultRecord, order: &[String], paint: Paint) -> Vec<String> {
+/// A result as lines, below the name of its query.
+pub(crate) fn result_lines(name: &str, result: &ResultRecord, order: &[String], paint: Paint) -> Vec<String> {
     let captured = clock::parse_rfc3339(&result.captured_at)
         .map_or_else(|| result.captured_at.clone(), moments::time_of_day);
-    let mut lines = vec![format!(
-        "{} {} {}",
-        paint.paint(Tone::Faint, &captured),
-        paint.paint(Tone::Good, "="),
-        result.cursor
-    )];
+    let heading = paint.paint(Tone::Strong, &one_line(name, 60));
+    let number = paint.paint(Tone::Faint, &format!("result {}", result.cursor));
+    let mark = paint.paint(Tone::Good, "=");
+    let mut lines = vec![format!("{} {mark} {heading}  {number}", paint.paint(Tone::Faint, &captured))];
     let mut parts: Vec<_> = result.parts.iter().collect();
     parts.sort_by_key(|(name, _)| order.iter().position(|other| other == *name).unwrap_or(usize::MAX));
     let widest = parts.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);

@@ -50,10 +50,14 @@ pub(super) async fn print(
     if let Some(demo) = demo {
         note(&format!("  made-up web   {} ({} sources, an hour a minute)", demo.url(), demo.n_sources()));
         note("");
-        note("Changes appear below as they are caught. In a second terminal, try:");
+        note(
+            "Changes appear below as they are caught, and results of a query (=) that reads three of the sources together.",
+        );
+        note("In a second terminal, try:");
         note(&format!("  {program} tail --data {data}"));
         note(&format!("  {program} sources --data {data}"));
         note(&format!("  {program} explain 1 --data {data}"));
+        note(&format!("  {program} query results harbour_desk --data {data}"));
     } else if has_sources {
         note("");
         note(&format!("Changes as they are caught: {program} tail --data {data}"));

@@ -12,16 +12,19 @@ use dunlin_engine::Handle;
 use dunlin_engine::clock;
 use dunlin_net::politeness::Scope;
 use dunlin_server::offline;
-use dunlin_store::{ChangeQuery, Cursor, NewSource, SourceEdit, SourceQuery, Store};
+use dunlin_store::{
+    ChangeQuery, Cursor, NewSource, QueryId, ResultCursor, ResultFilter, SourceEdit, SourceQuery, Store,
+};
 use dunlin_testbed::{Kind, Options, Running, Testbed, World};
 use tracing::level_filters::LevelFilter;
 
 use super::on_thread;
-use crate::backend::records::ChangeRecord;
+use crate::backend::records::{ChangeRecord, ResultPage};
 use crate::config::units::Pace;
 use crate::config::{Config, Effective};
 use crate::failure::Failure;
 use crate::output::print_line;
+use crate::query::{order_of, result_lines};
 use crate::terminal::Paint;
 use crate::watching::tail;
 
@@ -36,6 +39,15 @@ const TAG: &str = "demo";
 
 /// Which of the made-up worlds.
 const SEED: u64 = 7;
+
+/// A need that spans three of its sources: ten minutes there are ten seconds here.
+const QUERY: &str = "QUERY harbour_desk
+  SELECT item AS post    FROM source 'News northern post' EVERY 10 SECONDS WITHIN 5 SECONDS
+  SELECT item AS market  FROM source 'News market letter'
+    WHEN post MATCHES '(?i)harbour|ferry|ship|oil' WITHIN 10 SECONDS
+  SELECT item AS weather FROM source 'Bulletin harbour'
+    WHEN post MATCHES '(?i)harbour|ferry|ship|oil' WITHIN 10 SECONDS
+";
 
 /// Settings that fit a web in which an hour takes a minute, where the user has not set others.
 pub(super) fn hasten(effective: &mut Effective) {
@@ -106,16 +118,15 @@ impl Demo {
             return Ok(());
         }
         for (path, kind) in &self.paths {
-            // Titles of the made-up pages say what is on them at the moment.
-            let name = path.rsplit('/').next().map(|id| id.replace('-', " "));
             let source = NewSource {
-                name: name.filter(|_| *kind == "page"),
+                name: Some(name_of(path, kind)),
                 kind: (*kind).to_owned(),
                 tags: vec![TAG.to_owned()],
                 ..NewSource::page(self.running.url(path), clock::now())
             };
             handle.add_source(source).await?;
         }
+        handle.add_query(QUERY.to_owned()).await?;
         Ok(())
     }
 
@@ -130,6 +141,17 @@ impl Demo {
     pub(super) async fn stop(self) {
         self.running.stop().await;
     }
+}
+
+/// What a source is called before it has been read: feeds by their titles. Titles of the pages say what is on them at the moment.
+fn name_of(path: &str, kind: &str) -> String {
+    let id = path.rsplit('/').next().unwrap_or(path);
+    let words = id.split('.').next().unwrap_or(id).replace('-', " ");
+    if kind != "feed" {
+        return words;
+    }
+    let mut letters = words.chars();
+    letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
 }
 
 async fn stored_port(store: Arc<dyn Store>) -> Result<Option<u16>, Failure> {
@@ -168,21 +190,31 @@ async fn move_sources(store: Arc<dyn Store>, before: Option<u16>, port: u16) -> 
     .await
 }
 
-/// Writes changes to standard output as they are stored.
-pub(super) async fn print_changes(handle: Handle) -> Result<(), Failure> {
-    let mut newest = handle.newest_cursor();
-    let mut after = *newest.borrow_and_update();
+/// Writes changes, and results of queries, to standard output as they are stored.
+pub(super) async fn print_news(handle: Handle) -> Result<(), Failure> {
+    let (mut newest, mut newest_result) = (handle.newest_cursor(), handle.newest_result());
+    let mut after = (*newest.borrow_and_update(), *newest_result.borrow_and_update());
     let paint = Paint::stdout();
     loop {
         let (store, from) = (Arc::clone(handle.store()), after);
-        after = on_thread(move || print_after(&*store, from, paint)).await?;
-        if after == from && newest.changed().await.is_err() {
-            return Ok(());
+        after = on_thread(move || {
+            let changes = print_changes(&*store, from.0, paint)?;
+            Ok((changes, print_results(&*store, from.1, paint)?))
+        })
+        .await?;
+        if after == from {
+            let heard = tokio::select! {
+                heard = newest.changed() => heard,
+                heard = newest_result.changed() => heard,
+            };
+            if heard.is_err() {
+                return Ok(());
+            }
         }
     }
 }
 
-fn print_after(store: &dyn Store, after: Cursor, paint: Paint) -> Result<Cursor, Failure> {
+fn print_changes(store: &dyn Store, after: Cursor, paint: Paint) -> Result<Cursor, Failure> {
     let page = store.changes(&ChangeQuery { after, source: None, limit: 100 })?;
     let last = page.last().map_or(after, |change| change.cursor);
     for change in page {
@@ -191,4 +223,15 @@ fn print_after(store: &dyn Store, after: Cursor, paint: Paint) -> Result<Cursor,
         print_line(&tail::line(&record, paint))?;
     }
     Ok(last)
+}
+
+fn print_results(store: &dyn Store, after: ResultCursor, paint: Paint) -> Result<ResultCursor, Failure> {
+    let page = offline::results(store, &ResultFilter { after, query: None, limit: 100 })?;
+    let page: ResultPage = serde_json::from_value(page).map_err(std::io::Error::from)?;
+    for result in &page.results {
+        let query = store.query(QueryId(result.query))?;
+        let (name, text) = query.map_or_else(Default::default, |query| (query.name, query.text));
+        result_lines(&name, result, &order_of(&text), paint).iter().try_for_each(|line| print_line(line))?;
+    }
+    Ok(ResultCursor(page.next))
 }

@@ -74,7 +74,9 @@ impl Tail {
             if self.json {
                 print_line(&json_line(result)?)?;
             } else {
-                result_lines(result, &order, paint).iter().try_for_each(|line| print_line(line))?;
+                result_lines(&query.name, result, &order, paint)
+                    .iter()
+                    .try_for_each(|line| print_line(line))?;
             }
             n_results += 1;
             if self.count.is_some_and(|count| n_results >= count) { Err(Failure::Enough) } else { Ok(()) }

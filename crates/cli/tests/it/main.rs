@@ -14,6 +14,7 @@ mod generate; // made-up inputs and what can be done with them
 mod harmless; // control characters from sites
 mod hostile; // pages made to keep their reader busy, beside one that is well
 mod impostor; // someone else on the port of a killed service
+mod installed_queries; // queries that are installed, with and without a service
 mod killed; // kill -9, fifty times: nothing lost, nothing doubled
 mod manners; // what the web's log says of a client
 mod nonsense; // bad input to the commands of the service
