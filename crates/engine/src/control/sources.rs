@@ -4,6 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use std::time::Duration;
+
 use dunlin_core::{ResourceIdx, SourceIdx, Time};
 use dunlin_sched::scheduler::{HostIdx, Input, SourceTerms};
 use dunlin_store::{Health, ResourceId, SourceId, SourceState};
@@ -281,13 +283,15 @@ impl Control {
 }
 
 fn terms(host: HostIdx, watched: &WatchedSource) -> SourceTerms {
+    // One that is for queries, and that none watches for changes, is probed for their intervals. How often is for the query to
+    // say, within what its host allows.
+    let wants_changes = !watched.is_for_queries || watched.value.weight > 0.0;
     SourceTerms {
         host,
         value: watched.value,
         cost: 1.0,
-        shortest_gap: watched.shortest_gap,
+        shortest_gap: if wants_changes { watched.shortest_gap } else { Duration::ZERO },
         longest_gap: watched.longest_gap,
-        // One that is for queries, and that none watches for changes, is probed for their intervals.
-        wants_changes: !watched.is_for_queries || watched.value.weight > 0.0,
+        wants_changes,
     }
 }

@@ -49,6 +49,13 @@ impl Texts {
         self
     }
 
+    /// A JSON document, another one at each of these times.
+    pub(super) fn json(mut self, url: &str, texts: &[(i64, &str)]) -> Self {
+        let texts = texts.iter().map(|(from, text)| (at(*from), (*text).to_owned()));
+        self.shown.insert(url.to_owned(), texts.collect());
+        self
+    }
+
     /// When this address was asked for.
     pub(super) fn asked(&self, url: &str) -> Vec<Time> {
         self.log.iter().filter(|(_, asked, _)| asked == url).map(|(at, ..)| *at).collect()
