@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::memory::{FetchState, ProbeNote};
-use crate::queries::SeenItem;
+use crate::queries::{News, SeenItem};
 use crate::recipe::Target;
 use crate::{Error, Settings};
 
@@ -57,6 +57,8 @@ pub struct SourceTask {
     pub last_probe: Option<Time>,
     /// Whether what is on it now is wanted, new or not.
     pub wants_items: bool,
+    /// Whether what is new on it is wanted, word by word.
+    pub wants_news: bool,
 }
 
 /// A probe that is ready to be fetched, with what its answer will be compared with.
@@ -89,6 +91,8 @@ pub struct PreparedSource {
     pub close: Duration,
     /// Whether what is on it now is wanted, new or not.
     pub wants_items: bool,
+    /// Whether what is new on it is wanted, word by word.
+    pub wants_news: bool,
 }
 
 /// Probes within this time of each other form a burst, if the settings allow them that soon.
@@ -109,7 +113,8 @@ impl PreparedSource {
         if note.confirming.is_none() {
             note.last_probe = task.last_probe.or(note.last_probe);
         }
-        Self { source: task.source, probe, target, note, flicker, close, wants_items: task.wants_items }
+        let SourceTask { source, wants_items, wants_news, .. } = task;
+        Self { source, probe, target, note, flicker, close, wants_items, wants_news }
     }
 }
 
@@ -245,6 +250,8 @@ pub struct SourceResult {
     pub health: Option<(Health, String)>,
     /// What is on the source now, where that is wanted.
     pub seen: Vec<SeenItem>,
+    /// What is new on it, where that is wanted.
+    pub news: Option<Box<News>>,
 }
 
 /// What a probe showed.
@@ -342,6 +349,7 @@ fn unchanged(prepared: &PreparedSource, fetched: &Fetched, at: Time) -> SourceRe
         suppressed: Vec::new(),
         health: Some(health),
         seen: Vec::new(),
+        news: None,
     }
 }
 

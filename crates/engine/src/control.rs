@@ -26,6 +26,7 @@ mod sources;
 mod time;
 mod trouble;
 mod usage;
+mod watches;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,12 +37,12 @@ use dunlin_sched::scheduler::journal::JournaledScheduler;
 use dunlin_sched::scheduler::{self, Choice, HostIdx, Input, Pace};
 use dunlin_store::{
     Capture, CeiId, CeiState, InstanceId, InstanceStep, NewDecision, Note, ObservationId, ProbeId, QueryId,
-    Recorded, SourceId, StoredCei, StoredInstance,
+    Recorded, SourceId, StoredCei, StoredInstance, TextScope,
 };
 use url::Url;
 
 use crate::capture::{ProbeResult, ProbeTask};
-use crate::queries::QueryConfig;
+use crate::queries::{QueryConfig, WatchConfig};
 use crate::source_config::SourceConfig;
 use crate::{EngineStats, Health, Settings};
 
@@ -59,6 +60,8 @@ use resources::Resources;
 use sources::Sources;
 use trouble::Trouble;
 use usage::Usage;
+use watches::Watches;
+pub use watches::{RelevantSource, WatchKey};
 
 /// Something that happened.
 #[derive(Debug)]
@@ -135,12 +138,26 @@ pub enum Event {
     CeiWithdrawn(CeiId),
     /// A query is installed, edited, paused or resumed.
     QueryInstalled(Box<QueryConfig>),
+    /// The same of one that watches for words.
+    WatchInstalled(Box<WatchConfig>),
     /// A query is removed.
     QueryRemoved(QueryId),
     /// An instance of an earlier run.
     InstanceRestored(StoredInstance),
     /// An instance with its CEI, as they are in the store.
     InstanceRead(StoredInstance, Option<StoredCei>),
+    /// A portion of the index of texts is in the store.
+    TextsIndexed {
+        /// Whether it has all sources now.
+        is_complete: bool,
+    },
+    /// How relevant sources are to some words.
+    TextsFound {
+        /// Which sources were asked for.
+        scope: TextScope,
+        /// For each WATCH, those that say some of its words.
+        found: Vec<(WatchKey, Vec<(SourceId, f64)>)>,
+    },
     /// Another budget for all.
     Budget(Pace),
     /// No probe is started from now on.
@@ -193,6 +210,18 @@ pub enum Write {
     },
     /// Nothing, but reads this instance after all writes before it; then [`Event::InstanceRead`].
     ReadInstance(InstanceId),
+    /// The next portion of the index of texts; then [`Event::TextsIndexed`].
+    IndexTexts,
+    /// That there is no index of texts.
+    DropTextIndex,
+    /// Nothing, but asks after all writes before it how relevant sources are to the words of these WATCH clauses; then
+    /// [`Event::TextsFound`].
+    FindTexts {
+        /// Which sources.
+        scope: TextScope,
+        /// The words.
+        watches: Vec<(WatchKey, Vec<String>)>,
+    },
     /// CEIs that have ended without being captured.
     CeisEnded {
         /// Which, and how.
@@ -232,6 +261,7 @@ pub struct Control {
     resources: Resources,
     ceis: Ceis,
     queries: Queries,
+    watches: Watches,
     /// CEIs of instances that have ended, which the scheduler has not been told of.
     ended_ceis: Vec<CeiId>,
     hosts: Hosts,
@@ -271,6 +301,7 @@ impl Control {
             resources: Resources::default(),
             ceis: Ceis::default(),
             queries: Queries::new(first_probe),
+            watches: Watches::default(),
             ended_ceis: Vec::new(),
             hosts: Hosts::default(),
             journal: JournalState::default(),
@@ -327,8 +358,20 @@ impl Control {
             Event::CeiExtended(id) => self.cei_extended(id, commands),
             Event::CeiRead(cei) => self.cei_read(now, cei),
             Event::CeiWithdrawn(id) => self.cei_withdrawn(now, id),
-            Event::QueryInstalled(config) => self.query_installed(now, *config),
-            Event::QueryRemoved(id) => self.query_removed(now, id),
+            Event::QueryInstalled(config) => {
+                self.watch_removed(now, config.id, commands);
+                self.query_installed(now, *config);
+            }
+            Event::WatchInstalled(config) => {
+                self.query_removed(now, config.id);
+                self.watch_installed(now, *config, commands);
+            }
+            Event::QueryRemoved(id) => {
+                self.query_removed(now, id);
+                self.watch_removed(now, id, commands);
+            }
+            Event::TextsIndexed { is_complete } => self.texts_indexed(now, is_complete, commands),
+            Event::TextsFound { scope, found } => self.texts_found(now, scope, found, commands),
             Event::InstanceRestored(instance) => self.instance_restored(&instance),
             Event::InstanceRead(instance, cei) => self.instance_read(now, &instance, cei),
             Event::Budget(pace) => {
@@ -363,7 +406,7 @@ impl Control {
             attention: self.sources.n_attention() as u64,
             hosts: self.hosts.len() as u64,
             ceis_open: self.ceis.len() as u64,
-            queries: self.queries.len() as u64,
+            queries: (self.queries.len() + self.watches.len()) as u64,
             in_flight: self.in_flight.len() as u64,
             journal_waiting: self.journal.n_new as u64,
             ..self.stats
@@ -384,8 +427,10 @@ impl Control {
     /// When a tick may next have something to decide, if nothing comes in before.
     pub fn next_due(&self, now: Time) -> Option<Time> {
         let chosen = self.scheduler.scheduler().next_due(now);
-        let waiting = [self.in_flight.next_delayed(), self.grace_times.next_end(), self.queries.next_due()];
-        chosen.into_iter().chain(waiting.into_iter().flatten()).min()
+        let of_queries = [self.queries.next_due(), self.watches.next_due(now)];
+        let waiting =
+            [self.in_flight.next_delayed(), self.grace_times.next_end()].into_iter().chain(of_queries);
+        chosen.into_iter().chain(waiting.flatten()).min()
     }
 
     fn update_scheduler(&mut self, now: Time, input: Input) {
@@ -400,6 +445,7 @@ impl Control {
         self.begin_delayed(now, commands);
         self.begin_instances(now, commands);
         self.miss_overdue_parts(now, commands);
+        self.go_on_watching(now, commands);
         self.choose(now, at, self.room(now), commands);
         self.write_journal(now, commands);
         self.write_notes(now, commands);

@@ -73,7 +73,7 @@ impl Detection {
     pub fn see(&mut self, content: &Content<'_>) -> Result<Detected, Error> {
         self.n_probes += 1;
         let (source, at) = (SourceId(1), content.at);
-        let task = SourceTask { source, last_probe: self.last_probe, wants_items: false };
+        let task = SourceTask { source, last_probe: self.last_probe, wants_items: false, wants_news: false };
         let prepared = PreparedSource::new(
             ProbeId(self.n_probes),
             task,

@@ -40,7 +40,7 @@ pub mod source_config;
 pub mod trial;
 mod writing;
 
-pub use control::{OpenPart, QueryReport, ReadPart};
+pub use control::{OpenPart, QueryReport, ReadPart, RelevantSource};
 pub use error::Error;
 pub use handle::{Handle, forget_budget, store_budget, stored_budget};
 pub use heartbeat::Standstill;

@@ -1,11 +1,12 @@
 //! The parts of a probe that use the store, on a thread of the driver's choice. The same for both drivers.
 
-use dunlin_store::{SourceId, Store};
+use dunlin_store::{Source, SourceId, Store};
 
 use crate::capture::{
     self, Answer, PreparedProbe, PreparedSource, Previous, ProbeOutcome, ProbeTask, SourceResult, Step,
 };
 use crate::memory::{self, FetchState};
+use crate::queries::News;
 use crate::recipe::Recipes;
 use crate::{Error, Settings};
 
@@ -57,10 +58,16 @@ pub(crate) fn digest(
     prepared: PreparedSource,
     answer: &Answer,
 ) -> Result<SourceResult, Error> {
-    let (source, wants_items) = (prepared.source, prepared.wants_items);
+    let (source, wants_items, wants_news) = (prepared.source, prepared.wants_items, prepared.wants_news);
     let mut result = read(store, settings, prepared, answer)?;
     if wants_items && matches!(result.outcome, ProbeOutcome::Observed { .. }) {
         result.seen = memory::seen(store, source, &result.capture)?;
+    }
+    if wants_news && result.capture.items.is_some() {
+        let stored = store.source(source)?;
+        let found = result.capture.found.as_ref().map_or("", |found| found.title.as_str());
+        let title = stored.as_ref().map(Source::shown_name).filter(|name| !name.is_empty()).unwrap_or(found);
+        result.news = News::of(title, &result.capture).map(Box::new);
     }
     Ok(result)
 }

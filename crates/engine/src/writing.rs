@@ -9,9 +9,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dunlin_core::{Backoff, Retry};
-use dunlin_store::{Capture, CeiId, CeiQuery, InstanceId, Note, ObservationId, SourceId, Store};
+use dunlin_query::relevance;
+use dunlin_store::{Capture, CeiId, CeiQuery, InstanceId, Note, ObservationId, SourceId, Store, TextScope};
 
-use crate::control::{Event, Write};
+use crate::control::{Event, WatchKey, Write};
+use crate::queries::index_portion;
 use crate::source_config::set_noted_until;
 
 const BACKOFF: Backoff = Backoff { first: Duration::from_millis(200), longest: Duration::from_secs(30) };
@@ -87,6 +89,11 @@ impl Backlog {
                 wanting.map(|step| step.instance).try_for_each(|id| read_instance(store, id, events))
             }),
             Some(Write::ReadInstance(id)) => read_instance(store, *id, events),
+            Some(Write::IndexTexts) => {
+                index_portion(store).map(|is_complete| events.push(Event::TextsIndexed { is_complete }))
+            }
+            Some(Write::DropTextIndex) => store.drop_text_index(),
+            Some(Write::FindTexts { scope, watches }) => find_texts(store, *scope, watches, events),
             Some(Write::CeisEnded { ended, at }) => store.end_ceis(ended.clone(), *at),
             Some(Write::Capture(_)) | None => Ok(()),
         };
@@ -152,6 +159,23 @@ fn read_instance(
         None => None,
     };
     events.push(Event::InstanceRead(instance, cei));
+    Ok(())
+}
+
+/// Reads how relevant sources are to words.
+fn find_texts(
+    store: &dyn Store,
+    scope: TextScope,
+    watches: &[(WatchKey, Vec<String>)],
+    events: &mut Vec<Event>,
+) -> Result<(), dunlin_store::Error> {
+    let mut found = Vec::with_capacity(watches.len());
+    for (watch, words) in watches {
+        let texts = store.find_texts(words, scope)?;
+        let relevant = |(source, score)| (source, relevance(score, texts.n_texts, &texts.n_with));
+        found.push((*watch, texts.scores.into_iter().map(relevant).collect()));
+    }
+    events.push(Event::TextsFound { scope, found });
     Ok(())
 }
 

@@ -5,6 +5,9 @@
 //! - [`format()`]: trees to their canonical text;
 //! - [`Predicate::evaluate`]: whether a condition holds of what was captured;
 //! - [`Predicate::required_terms`]: the words without which it cannot, for an index over many queries;
+//! - [`TermIndex`]: which of many queries a text concerns;
+//! - [`relevance`], [`words_needed`]: what is about the words of a WATCH;
+//! - [`Fingerprint`]: whether two items tell the same story;
 //! - [`plan`]: when an instance of a query begins, and which intervals it wants as captures come in;
 //! - [`limits`]: what a text may ask for.
 //!
@@ -36,6 +39,7 @@
 pub mod limits;
 pub mod plan;
 
+mod about;
 mod calendar;
 mod claim;
 mod error;
@@ -43,22 +47,27 @@ mod evaluate;
 mod format;
 mod keyword;
 mod lexer;
+mod matching;
 mod nearest;
 mod parser;
 mod render;
 mod span;
+mod story;
 mod terms;
 mod tree;
 mod words;
 
+pub use about::{IRRELEVANT, RELEVANT, relevance, words_needed};
 pub use claim::{Claim, Objection};
 pub use error::{QueryError, Refused};
 pub use evaluate::{Before, Captures, Truth, Value};
 pub use format::format;
 pub use lexer::first_comment;
+pub use matching::TermIndex;
 pub use nearest::nearest;
 pub use parser::{parse, parse_with};
 pub use span::Span;
+pub use story::Fingerprint;
 pub use terms::Term;
 pub use tree::{
     Amount, Body, Comparison, Direction, End, Field, From, Length, Literal, Need, Operand, Pattern, Phrase,

@@ -40,6 +40,8 @@ pub struct Capture {
     /// What the fetch leaves for the next one of the same resource (validators), in an encoding that is the caller's
     /// business; `None` leaves what is stored.
     pub fetch_state: Option<Vec<u8>>,
+    /// What the source says now, for the index of texts: words in lower case with spaces between them. `None` leaves what is there.
+    pub text: Option<String>,
     /// The intervals of open CEIs that it captures.
     pub intervals: Vec<CapturedInterval>,
     /// What it means to instances of queries.
@@ -67,6 +69,7 @@ impl Capture {
             messages: Vec::new(),
             notes: Vec::new(),
             fetch_state: None,
+            text: None,
             intervals: Vec::new(),
             steps: Vec::new(),
             politeness: Vec::new(),

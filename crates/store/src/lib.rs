@@ -7,6 +7,7 @@
 //! - [`Change`], [`Version`], [`Item`], [`StoredObservation`]: what was captured, read back;
 //! - [`NewCei`], [`StoredCei`]: needs that span sources, and how far each is met;
 //! - [`NewQuery`], [`InstanceStep`], [`StoredResult`]: continuous queries, and what they captured;
+//! - [`TextIndex`], [`FoundTexts`]: which sources say certain words;
 //! - [`NewDecision`], [`Decision`]: why each probe was made;
 //! - [`Message`], [`Lease`]: what is on its way out;
 //! - [`Retention`], [`Depth`], [`Statistics`]: maintenance.
@@ -57,6 +58,7 @@ mod resource;
 mod source;
 mod sqlite;
 mod store;
+mod text;
 mod upkeep;
 
 pub use capture::{
@@ -77,11 +79,12 @@ pub use journal::{Decision, DecisionQuery, NewDecision, Order};
 pub use outbox::{Lease, Message, Receipt};
 pub use query::{
     InstanceEnd, InstanceNext, InstanceStep, NewMiss, NewPart, NewQuery, NewResult, QueryFilter, QuerySource,
-    QuerySources, ResultFilter, StoredInstance, StoredMiss, StoredQuery, StoredResult,
+    QuerySources, ResultFilter, Sighting, StoredInstance, StoredMiss, StoredQuery, StoredResult, ToldStory,
 };
 pub use source::{
     FoundAs, Health, NewSource, ProbeBasis, Source, SourceEdit, SourceQuery, SourceScope, SourceState,
 };
 pub use sqlite::{Durability, SqliteOptions, SqliteStore};
 pub use store::Store;
+pub use text::{FoundTexts, MAX_TEXT_BYTES, SourceText, TextIndex, TextScope};
 pub use upkeep::{CursorRange, Depth, Findings, Pruned, Retention, Statistics};

@@ -135,6 +135,13 @@ pub enum InstanceNext {
 pub enum InstanceEnd {
     /// With a result.
     Result(NewResult),
+    /// With nothing new: another source tells what was told before.
+    SeenAgain {
+        /// The instance that told it.
+        first: InstanceId,
+        /// Where it was seen now.
+        sighting: Sighting,
+    },
     /// Without: something that it needs was missed.
     Missed(NewMiss),
     /// With nothing to tell.
@@ -148,6 +155,32 @@ pub struct NewResult {
     pub at: Time,
     /// Its parts, in the order of the query.
     pub parts: Vec<NewPart>,
+    /// By what it is known again if another source tells it, in an encoding that is the caller's business.
+    pub story: Option<Vec<u8>>,
+}
+
+/// Another source that tells what a result told before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sighting {
+    /// Where.
+    pub source: SourceId,
+    /// When it was first seen there.
+    pub at: Time,
+    /// The version that holds it, if that is known; `None` for the newest one of its source.
+    pub version: Option<VersionId>,
+    /// What it is called there.
+    pub title: String,
+    /// Where it links to.
+    pub link: Option<String>,
+}
+
+/// A result that is known again by its story.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToldStory {
+    /// The instance that told it.
+    pub instance: InstanceId,
+    /// By what it is known again.
+    pub story: Vec<u8>,
 }
 
 /// A part of a result.
@@ -185,6 +218,8 @@ pub struct StoredResult {
     pub query: QueryId,
     /// What was captured.
     pub result: NewResult,
+    /// Where else it was seen afterwards, in the order of time.
+    pub also_at: Vec<Sighting>,
 }
 
 /// A stored miss.

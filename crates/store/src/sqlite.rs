@@ -23,6 +23,7 @@ mod readers;
 mod remembered;
 mod resources;
 mod sources;
+mod texts;
 mod unchanged;
 mod upkeep;
 mod writer;
@@ -40,11 +41,12 @@ use self::writer::Writer;
 use crate::cei::check_intervals;
 use crate::{
     Capture, CeiId, CeiQuery, CeiState, Change, ChangeQuery, CursorRange, Decision, DecisionQuery, Depth,
-    Error, Findings, InstanceId, InstanceStep, Item, ItemScope, Lease, Message, NewCei, NewDecision,
-    NewInterval, NewMessage, NewQuery, NewSource, Note, ObservationQuery, Politeness, ProbeBasis, Pruned,
-    QueryFilter, QueryId, QuerySources, Receipt, Recorded, ResultCursor, ResultFilter, Retention, Source,
-    SourceEdit, SourceId, SourceQuery, Statistics, Store, StoredCei, StoredInstance, StoredMiss,
-    StoredObservation, StoredQuery, StoredResult, Version, VersionId, VersionQuery,
+    Error, Findings, FoundTexts, InstanceId, InstanceStep, Item, ItemScope, Lease, Message, NewCei,
+    NewDecision, NewInterval, NewMessage, NewQuery, NewSource, Note, ObservationQuery, Politeness,
+    ProbeBasis, Pruned, QueryFilter, QueryId, QuerySources, Receipt, Recorded, ResultCursor, ResultFilter,
+    Retention, Source, SourceEdit, SourceId, SourceQuery, SourceText, Statistics, Store, StoredCei,
+    StoredInstance, StoredMiss, StoredObservation, StoredQuery, StoredResult, TextIndex, TextScope,
+    ToldStory, Version, VersionId, VersionQuery,
 };
 
 pub use self::open::{Durability, SqliteOptions};
@@ -189,6 +191,26 @@ impl Store for SqliteStore {
 
     fn misses(&self, filter: &ResultFilter) -> Result<Vec<StoredMiss>, Error> {
         self.read(|connection| queries::misses(connection, filter))
+    }
+
+    fn stories(&self, query: QueryId, limit: u32) -> Result<Vec<ToldStory>, Error> {
+        self.read(|connection| queries::stories(connection, query, limit))
+    }
+
+    fn text_index(&self) -> Result<TextIndex, Error> {
+        self.read(texts::state)
+    }
+
+    fn build_text_index(&self, portion: Vec<SourceText>, reached: TextIndex) -> Result<(), Error> {
+        self.write(move |connection| texts::build(connection, &portion, reached))
+    }
+
+    fn drop_text_index(&self) -> Result<(), Error> {
+        self.write(texts::remove_all)
+    }
+
+    fn find_texts(&self, words: &[String], scope: TextScope) -> Result<FoundTexts, Error> {
+        self.read(|connection| texts::find(connection, words, scope))
     }
 
     fn changes(&self, query: &ChangeQuery) -> Result<Vec<Change>, Error> {

@@ -8,11 +8,12 @@ use dunlin_core::Time;
 
 use crate::{
     Capture, CeiId, CeiQuery, CeiState, Change, ChangeQuery, CursorRange, Decision, DecisionQuery, Depth,
-    Error, Findings, InstanceId, InstanceStep, Item, ItemScope, Lease, Message, NewCei, NewDecision,
-    NewInterval, NewMessage, NewQuery, NewSource, Note, ObservationQuery, Politeness, ProbeBasis, Pruned,
-    QueryFilter, QueryId, QuerySources, Receipt, Recorded, ResultCursor, ResultFilter, Retention, Source,
-    SourceEdit, SourceId, SourceQuery, Statistics, StoredCei, StoredInstance, StoredMiss, StoredObservation,
-    StoredQuery, StoredResult, Version, VersionId, VersionQuery,
+    Error, Findings, FoundTexts, InstanceId, InstanceStep, Item, ItemScope, Lease, Message, NewCei,
+    NewDecision, NewInterval, NewMessage, NewQuery, NewSource, Note, ObservationQuery, Politeness,
+    ProbeBasis, Pruned, QueryFilter, QueryId, QuerySources, Receipt, Recorded, ResultCursor, ResultFilter,
+    Retention, Source, SourceEdit, SourceId, SourceQuery, SourceText, Statistics, StoredCei, StoredInstance,
+    StoredMiss, StoredObservation, StoredQuery, StoredResult, TextIndex, TextScope, ToldStory, Version,
+    VersionId, VersionQuery,
 };
 
 /// A store. Calls block until they are done; a call that writes returns when what it wrote would survive the end
@@ -84,6 +85,19 @@ pub trait Store: Send + Sync {
     fn newest_result(&self) -> Result<ResultCursor, Error>;
     /// Misses of queries, by cursor.
     fn misses(&self, filter: &ResultFilter) -> Result<Vec<StoredMiss>, Error>;
+
+    /// Results of a query that are known again by their stories, newest first.
+    fn stories(&self, query: QueryId, limit: u32) -> Result<Vec<ToldStory>, Error>;
+
+    /// How far the index of texts is made.
+    fn text_index(&self) -> Result<TextIndex, Error>;
+    /// Puts a portion of texts into the index, which begins if there is none and has been made as far as `reached` then. What is
+    /// about a source that is gone is passed over.
+    fn build_text_index(&self, portion: Vec<SourceText>, reached: TextIndex) -> Result<(), Error>;
+    /// Forgets the index of texts.
+    fn drop_text_index(&self) -> Result<(), Error>;
+    /// Which sources have at least one of these words, each given once. Finds none without an index.
+    fn find_texts(&self, words: &[String], scope: TextScope) -> Result<FoundTexts, Error>;
 
     /// Changes, by cursor.
     fn changes(&self, query: &ChangeQuery) -> Result<Vec<Change>, Error>;

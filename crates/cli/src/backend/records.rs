@@ -277,6 +277,19 @@ pub(crate) struct ResultRecord {
     pub(crate) query: i64,
     pub(crate) captured_at: String,
     pub(crate) parts: BTreeMap<String, PartRecord>,
+    /// Where else the same was seen.
+    #[serde(default)]
+    pub(crate) also_at: Vec<SightingRecord>,
+    #[serde(flatten)]
+    rest: serde_json::Map<String, Value>,
+}
+
+/// Where else a result was seen.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct SightingRecord {
+    #[serde(default)]
+    pub(crate) url: Option<String>,
+    pub(crate) seen_at: String,
     #[serde(flatten)]
     rest: serde_json::Map<String, Value>,
 }

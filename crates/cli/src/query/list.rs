@@ -131,6 +131,23 @@ impl Explain {
             print_line("")?;
             print_table_left(&["reads", "source", "state", "probed", "captured"], reads)?;
         }
+        let relevant: Vec<_> = rows("relevant")
+            .iter()
+            .map(|source| {
+                let figure =
+                    |name: &str| source[name].as_f64().map_or_else(String::new, |n| format!("{n:.2}"));
+                vec![
+                    source["source"].to_string(),
+                    figure("relevance"),
+                    figure("weight"),
+                    at(&source["tracked_until"]),
+                ]
+            })
+            .collect();
+        if !relevant.is_empty() {
+            print_line("")?;
+            print_table_left(&["relevant", "relevance", "adds weight", "tracked densely until"], relevant)?;
+        }
         let waiting: Vec<_> = rows("waiting")
             .iter()
             .map(|part| {

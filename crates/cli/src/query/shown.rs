@@ -44,6 +44,11 @@ pub(crate) fn result_lines(name: &str, result: &ResultRecord, order: &[String], 
             lines.push(format!("  {}  {}", label(""), paint.paint(Tone::Faint, &more)));
         }
     }
+    for sighting in &result.also_at {
+        let seen = clock::parse_rfc3339(&sighting.seen_at).map_or_else(String::new, moments::time_of_day);
+        let place = one_line(sighting.url.as_deref().unwrap_or("a source that is gone"), 100);
+        lines.push(paint.paint(Tone::Faint, &format!("  also at {place}, {seen}")));
+    }
     lines
 }
 

@@ -116,5 +116,6 @@ pub(super) fn failed(prepared: &PreparedSource, failure: Failure, at: Time) -> S
         is_noted: false,
         outcome: ProbeOutcome::Failed(failure),
         seen: Vec::new(),
+        news: None,
     }
 }

@@ -305,6 +305,7 @@ impl Reading<'_> {
             suppressed: Vec::new(),
             health: Some(health),
             seen: Vec::new(),
+            news: None,
         }
     }
 }

@@ -145,7 +145,8 @@ impl Control {
         for index in self.sources_of(choice.resource) {
             if let Some(source) = self.sources.get_mut(index) {
                 source.is_being_probed = true;
-                sources.push(ActiveSource { index, id: source.id, ending: Ending::Gone, begun: Vec::new() });
+                let (id, ending) = (source.id, Ending::Gone);
+                sources.push(ActiveSource { index, id, ending, begun: Vec::new(), to_rank: Vec::new() });
             }
         }
         self.in_flight.begin(
@@ -195,7 +196,8 @@ impl Control {
         let hop = SiteHop { redirect: active.redirect.clone(), rules, connections: active.connections };
         let task_of = |own: &ActiveSource| {
             let last_probe = self.sources.get(own.index).and_then(|source| source.last_probe);
-            SourceTask { source: own.id, last_probe, wants_items: self.queries.reads(own.id) }
+            let (wants_items, wants_news) = (self.queries.reads(own.id), self.watches.are_running());
+            SourceTask { source: own.id, last_probe, wants_items, wants_news }
         };
         let sources = active.sources.iter().map(task_of).collect();
         let url = Arc::clone(active.address.shared_url());

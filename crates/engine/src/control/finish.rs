@@ -37,10 +37,10 @@ impl Control {
         let mut captures = Vec::with_capacity(sources.len());
         for end in sources {
             let Some(index) = self.active_source(probe, end.source()) else { continue };
-            let mut seen = Vec::new();
+            let (mut seen, mut news) = (Vec::new(), None);
             let (ending, mut capture) = match end {
                 SourceEnd::Result(mut result) => {
-                    seen = std::mem::take(&mut result.seen);
+                    (seen, news) = (std::mem::take(&mut result.seen), result.news.take());
                     self.completed(now, index, *result, &url)
                 }
                 SourceEnd::Crashed { source, reason } => self.crash_of(now, probe, index, source, &reason),
@@ -55,6 +55,8 @@ impl Control {
                 self.step_queries(now, capture, &seen);
                 let begun = capture.steps.iter().filter(|step| step.wants().is_some());
                 self.in_flight.set_begun(probe, index, begun.map(|step| step.instance).collect());
+                let to_rank = self.step_watches(capture, news);
+                self.in_flight.set_to_rank(probe, index, to_rank);
             }
             if let Some(capture) = &mut capture
                 && self.sources.get(index).is_some_and(|source| source.audience == Audience::Queries)
@@ -115,8 +117,16 @@ impl Control {
         result: SourceResult,
         url: &ScopedUrl,
     ) -> (Ending, Option<Capture>) {
-        let SourceResult { mut capture, outcome, mut note, is_noted, suppressed: _, health, seen: _ } =
-            result;
+        let SourceResult {
+            mut capture,
+            outcome,
+            mut note,
+            is_noted,
+            suppressed: _,
+            health,
+            seen: _,
+            news: _,
+        } = result;
         let Some(source) = self.sources.get(index) else { return (Ending::Gone, None) };
         let (last_probe, failures) = (source.last_probe, source.failures);
         self.complete_health(now, index, health, &mut capture);
@@ -277,11 +287,12 @@ impl Control {
         active.n_unwritten = active.n_unwritten.saturating_sub(1);
         let Some(own) = active.sources.iter_mut().find(|own| own.id == source) else { return };
         let index = own.index;
-        let begun = std::mem::take(&mut own.begun);
+        let (begun, to_rank) = (std::mem::take(&mut own.begun), std::mem::take(&mut own.to_rank));
         let captured_at = if let Ending::Observed { at, .. } = &own.ending { Some(*at) } else { None };
         match result {
             Ok(recorded) => {
                 commands.extend(begun.into_iter().map(|id| Command::Write(Write::ReadInstance(id))));
+                self.rank_text(source, &to_rank, commands);
                 if let Some((at, version)) = captured_at.zip(recorded.version) {
                     self.note_version(source, at, version);
                 }

@@ -10,6 +10,7 @@ use dunlin_sched::model::Evidence;
 use dunlin_sched::scheduler::{Choice, HostIdx};
 use dunlin_store::{InstanceId, ProbeId, SourceId};
 
+use super::watches::WatchKey;
 use crate::by_id::ById;
 use crate::capture::FollowUp;
 
@@ -40,6 +41,8 @@ pub(super) struct ActiveSource {
     pub(super) ending: Ending,
     /// Instances of queries that want something new after it; the store knows their CEIs once it is written.
     pub(super) begun: Vec<InstanceId>,
+    /// The words that its text is to be ranked for once it is written.
+    pub(super) to_rank: Vec<WatchKey>,
 }
 
 /// What came of a probe for one source.
@@ -125,6 +128,14 @@ impl InFlight {
         let mut sources = active.into_iter().flat_map(|active| &mut active.sources);
         if let Some(source) = sources.find(|source| source.index == index) {
             source.begun = begun;
+        }
+    }
+
+    pub(super) fn set_to_rank(&mut self, probe: ProbeId, index: SourceIdx, to_rank: Vec<WatchKey>) {
+        let active = self.probes.get_mut(&probe);
+        let mut sources = active.into_iter().flat_map(|active| &mut active.sources);
+        if let Some(source) = sources.find(|source| source.index == index) {
+            source.to_rank = to_rank;
         }
     }
 

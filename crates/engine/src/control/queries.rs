@@ -90,7 +90,7 @@ impl Queries {
         begins.into_iter().chain(ends).min()
     }
 
-    const fn next_id(&mut self) -> InstanceId {
+    pub(super) const fn next_id(&mut self) -> InstanceId {
         self.last_id = self.last_id.wrapping_add(1);
         InstanceId(self.last_id)
     }

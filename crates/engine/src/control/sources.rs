@@ -86,6 +86,11 @@ impl Sources {
         self.by_id.len()
     }
 
+    /// The numbers of all, in order.
+    pub(super) fn ids(&self) -> impl Iterator<Item = SourceId> {
+        self.by_id.keys().copied()
+    }
+
     pub(super) const fn n_watched(&self) -> usize {
         self.n_watched
     }
@@ -204,7 +209,8 @@ impl Control {
         if let Some(resource) = self.sources.resource(index)
             && let Some(host) = self.resources.get(resource).map(|resource| resource.host)
         {
-            let (terms, model) = (terms(host, &watched), watched.model);
+            let terms = self.with_words(id, terms(host, &watched));
+            let model = watched.model;
             let source = index;
             let input = Input::SourceAdded { resource, source, terms, model, last_probe, not_before };
             self.update_scheduler(now, input);
@@ -240,16 +246,24 @@ impl Control {
         let waits = source.not_before.is_some() && !source.is_being_probed;
         let (Some(resource), true) = (source.resource, waits) else { return };
         source.not_before = None;
-        let last_probe = source.last_probe;
+        if let Some(terms) = self.scheduler.scheduler().terms(resource, index) {
+            self.tell_terms(now, index, terms);
+        }
+    }
+
+    /// Tells the scheduler the terms of a watched source that is not being probed, as after an edit.
+    pub(super) fn tell_terms(&mut self, now: Time, index: SourceIdx, terms: SourceTerms) {
+        let Some(source) = self.sources.get(index) else { return };
+        let (last_probe, not_before) = (source.last_probe, source.not_before);
+        let Some(resource) = source.resource else { return };
         let scheduler = self.scheduler.scheduler();
-        let Some((terms, model)) =
-            scheduler.terms(resource, index).zip(scheduler.model(resource, index).cloned())
-        else {
-            return;
-        };
-        let (source, not_before) = (index, None);
-        let input = Input::SourceAdded { resource, source, terms, model, last_probe, not_before };
+        let is_requested = scheduler.is_requested(resource);
+        let Some(model) = scheduler.model(resource, index).cloned() else { return };
+        let input = Input::SourceAdded { resource, source: index, terms, model, last_probe, not_before };
         self.update_scheduler(now, input);
+        if is_requested {
+            self.update_scheduler(now, Input::ProbeRequested { resource });
+        }
     }
 
     /// A source was removed. Its active probe ends without effect on it.
@@ -257,6 +271,7 @@ impl Control {
         if let Some(index) = self.sources.find(id) {
             self.unwatch(now, index);
             self.sources.take(id);
+            self.forget_relevance(id);
         }
     }
 

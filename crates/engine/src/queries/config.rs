@@ -2,10 +2,11 @@
 
 use dunlin_core::Time;
 use dunlin_query::plan::QueryPlan;
-use dunlin_query::{Query, parse};
-use dunlin_store::{QueryFilter, QueryId, SourceId, Store, StoredQuery};
+use dunlin_query::{End, Query, parse};
+use dunlin_store::{QueryFilter, QueryId, SourceId, Store, StoredQuery, TextIndex};
 
 use super::parts::QueryMemory;
+use super::watching::WatchConfig;
 use crate::Error;
 use crate::control::Event;
 use crate::source_config::load_ceis;
@@ -35,11 +36,8 @@ pub struct QueryConfig {
 }
 
 impl QueryConfig {
-    /// A stored query, as it was understood when it was installed. None if it has no instances, or was written by a release
-    /// whose language was another.
-    pub fn of(stored: StoredQuery) -> Option<Self> {
-        let query = parsed(&stored)?;
-        let plan = QueryPlan::new(&query, stored.installed)?;
+    fn of(stored: StoredQuery, query: &Query) -> Option<Self> {
+        let plan = QueryPlan::new(query, stored.installed)?;
         let n_selects = plan.selects().len();
         if stored.sources.len() != n_selects {
             return None;
@@ -57,6 +55,38 @@ impl QueryConfig {
     }
 }
 
+/// What control is told of a stored query, as it was understood when it was installed. None if it was written by a release whose
+/// language was another.
+pub(super) fn installed_event(
+    store: &dyn Store,
+    stored: StoredQuery,
+) -> Result<Option<Event>, dunlin_store::Error> {
+    let Some(query) = parsed(&stored) else { return Ok(None) };
+    Ok(match WatchConfig::load(store, &stored, &query)? {
+        Some(config) => Some(Event::WatchInstalled(Box::new(config))),
+        None => QueryConfig::of(stored, &query).map(|config| Event::QueryInstalled(Box::new(config))),
+    })
+}
+
+/// What is known of a stored query without running it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Outline {
+    /// What a result is worth.
+    pub weight: f64,
+    /// From when on nothing begins or is told.
+    pub end: Option<Time>,
+}
+
+/// What is known of a stored query without running it; none if it was written in a language that this release does not know.
+pub fn outline(stored: &StoredQuery) -> Option<Outline> {
+    let query = parsed(stored)?;
+    let end = query.end.map(|end| match end {
+        End::Until(end) => end,
+        End::For(life) => stored.installed.plus(life),
+    });
+    Some(Outline { weight: query.weight, end })
+}
+
 fn parsed(stored: &StoredQuery) -> Option<Query> {
     match parse(&stored.text) {
         Ok(queries) => queries.into_iter().next(),
@@ -69,13 +99,20 @@ fn parsed(stored: &StoredQuery) -> Option<Query> {
 
 /// Reads everything that is wanted of sources but their changes, a page at a time: queries, then their instances, then open CEIs.
 pub fn load_needs(store: &dyn Store, mut add: impl FnMut(Event)) -> Result<(), Error> {
-    let mut after = None;
+    let (mut after, mut is_index_needed) = (None, false);
     loop {
         let queries = store.queries(&QueryFilter { after, limit: PAGE })?;
         let Some(last) = queries.last() else { break };
         after = Some(last.id);
-        let configs = queries.into_iter().filter_map(QueryConfig::of);
-        configs.for_each(|config| add(Event::QueryInstalled(Box::new(config))));
+        for query in queries {
+            let event = installed_event(store, query)?;
+            is_index_needed |= matches!(event, Some(Event::WatchInstalled(_)));
+            event.into_iter().for_each(&mut add);
+        }
+    }
+    if !is_index_needed && store.text_index()? != TextIndex::None {
+        // The last query that asked for words was removed while nothing ran.
+        store.drop_text_index()?;
     }
     let mut after = None;
     loop {

@@ -4,7 +4,8 @@
 use dunlin_core::Time;
 use dunlin_store::{QueryId, QuerySources, SourceId, Store, StoredQuery};
 
-use super::{QueryConfig, text};
+use super::config::installed_event;
+use super::text;
 use crate::control::Event;
 use crate::source_config::{ProbesSinceNotes, SourceConfig};
 use crate::{Error, Settings};
@@ -80,10 +81,8 @@ fn installed(
     if !added.is_empty() {
         events.push(Event::Configured(added));
     }
-    events.push(match QueryConfig::of(query.clone()) {
-        Some(config) => Event::QueryInstalled(Box::new(config)),
-        None => Event::QueryRemoved(id),
-    });
+    let event = installed_event(store, query.clone())?;
+    events.push(event.unwrap_or(Event::QueryRemoved(id)));
     events.extend(sources.removed.iter().copied().map(Event::Removed));
     Ok(Installed { query, events })
 }

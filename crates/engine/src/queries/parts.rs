@@ -47,7 +47,7 @@ pub struct KeptItem {
 }
 
 impl KeptItem {
-    fn of(item: &Item) -> Self {
+    pub(super) fn of(item: &Item) -> Self {
         let words = |text: &str| shortened(text, MOST_WORDS);
         Self {
             text: shortened(&item.text, MOST_TEXT),
@@ -57,11 +57,22 @@ impl KeptItem {
             published: item.published,
         }
     }
+
+    /// As predicates see an item.
+    pub(crate) fn as_value(&self) -> Value<'_> {
+        Value {
+            text: &self.text,
+            title: (!self.title.is_empty()).then_some(self.title.as_str()),
+            link: self.link.as_deref(),
+            author: self.author.as_deref(),
+            published: self.published,
+            ..Value::default()
+        }
+    }
 }
 
 fn shortened(text: &str, most: usize) -> String {
-    let end = (0..=most.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
-    text[..end].to_owned()
+    text[..text.floor_char_boundary(most)].to_owned()
 }
 
 /// A part of an instance that is captured.
@@ -97,20 +108,12 @@ impl CapturedPart {
 
     fn values(&self, what: What, reads_json: bool) -> Vec<Value<'_>> {
         let number = |text: &str| if what == What::Value { number_of(text, reads_json) } else { None };
-        let as_value = |(position, item): (usize, _)| {
-            let item: &KeptItem = item;
-            let before = self.before.get(position);
-            Value {
-                text: &item.text,
-                number: number(&item.text),
-                title: (!item.title.is_empty()).then_some(item.title.as_str()),
-                link: item.link.as_deref(),
-                author: item.author.as_deref(),
-                published: item.published,
-                before: before.map(|text| Before { text, number: number(text) }),
-            }
-        };
-        self.items.iter().enumerate().map(as_value).collect()
+        let items = self.items.iter().enumerate();
+        let values = items.map(|(position, item)| {
+            let before = self.before.get(position).map(|text| Before { text, number: number(text) });
+            Value { number: number(&item.text), before, ..item.as_value() }
+        });
+        values.collect()
     }
 }
 
@@ -233,11 +236,11 @@ impl InstanceState {
     }
 }
 
-fn encode<T: Serialize>(value: &T) -> Vec<u8> {
+pub(super) fn encode<T: Serialize>(value: &T) -> Vec<u8> {
     postcard::to_extend(value, vec![FORM]).unwrap_or_default()
 }
 
-fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
+pub(super) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
     let (form, rest) = bytes.split_first()?;
     (*form == FORM).then(|| postcard::from_bytes(rest).ok()).flatten()
 }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use dunlin_core::Time;
 use dunlin_extract::ItemId;
 use dunlin_query::plan::{CapturedBy, Instance, Outcome, PlannedInterval, QueryPlan};
-use dunlin_query::{From, Start};
+use dunlin_query::{Body, From, Start};
 use dunlin_store::{
     NewSource, QuerySource, Source, SourceId, SourceQuery, Store, Version, VersionId, VersionQuery,
 };
@@ -70,6 +70,9 @@ pub struct RehearsedMiss {
 /// What a query would have captured of what is stored.
 pub fn rehearse(text: &str, store: &dyn Store, settings: &Settings, now: Time) -> Result<Rehearsal, Error> {
     let query = text::parsed(text, store, settings)?;
+    if matches!(query.body, Body::Watch(_)) {
+        return Err(Error::NoInstances { name: query.name });
+    }
     let mut rehearsal = Rehearsal::default();
     let mut histories = Vec::new();
     for source in text::sources_of(&query, store, now)? {

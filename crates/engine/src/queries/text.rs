@@ -1,10 +1,12 @@
 //! From the text of one query to what is stored of it: each claim judged by what is known here, and each part with the source
 //! that it reads.
 
+use std::collections::BTreeSet;
+
 use dunlin_core::Time;
 use dunlin_extract::recipe::{NoiseRules, Recipe};
 use dunlin_extract::{Extractor, Limits};
-use dunlin_query::{Body, Claim, From, Objection, Query, Select, Start, nearest, parse_with};
+use dunlin_query::{Body, Claim, From, Objection, Query, Select, Start, nearest, parse_with, words};
 use dunlin_store::{NewQuery, NewSource, QuerySource, Source, SourceId, SourceQuery, Store};
 
 use crate::handle::stored_budget;
@@ -15,6 +17,8 @@ use crate::{Error, Settings};
 const PAGE: u32 = 1000;
 /// The most probes a second that a query may want by itself, as a share of the budget.
 const MOST_OF_BUDGET: f64 = 1.0;
+/// The most different words of one WATCH.
+const MOST_WORDS: usize = 16;
 
 /// Reads the text of one query as it would be installed at `now`.
 pub fn read(text: &str, store: &dyn Store, settings: &Settings, now: Time) -> Result<NewQuery, Error> {
@@ -33,10 +37,7 @@ pub(super) fn parsed(text: &str, store: &dyn Store, settings: &Settings) -> Resu
             Ok(())
         }),
         Claim::Pick { from, text } => judge_pick(from, text),
-        Claim::Watch(_) => Err(Objection {
-            message: "a query with WATCH cannot be installed yet".to_owned(),
-            hint: Some("name the sources, with SELECT".to_owned()),
-        }),
+        Claim::Watch(words) => judge_words(words),
     });
     let queries = parsed.map_err(|refused| Error::Query(Box::new(refused)))?;
     if let Some(error) = trouble {
@@ -69,6 +70,18 @@ fn check_rate(query: &Query, budget_per_second: f64) -> Result<(), Error> {
         return Err(Error::QueryTooFast { name: query.name.clone(), wanted, most });
     }
     Ok(())
+}
+
+/// Words are looked up one by one.
+fn judge_words(text: &str) -> Result<(), Objection> {
+    let words: BTreeSet<String> = words(text).collect();
+    if words.len() <= MOST_WORDS {
+        return Ok(());
+    }
+    Err(Objection {
+        message: format!("{} different words are too many for one WATCH: at most {MOST_WORDS}", words.len()),
+        hint: Some("say it in fewer words, or with several WATCHes".to_owned()),
+    })
 }
 
 fn judge_from(from: &From, store: &dyn Store, settings: &Settings) -> Result<Result<(), Objection>, Error> {

@@ -194,6 +194,7 @@ impl ControlDriver {
             suppressed: Vec::new(),
             health,
             seen: Vec::new(),
+            news: None,
         };
         self.ended(seconds, probe, politeness_outcome, vec![result.into()])
     }

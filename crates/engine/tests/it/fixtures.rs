@@ -11,11 +11,12 @@ use dunlin_engine::control::is_about_health;
 use dunlin_engine::simulated::Simulation;
 use dunlin_store::{
     Capture, CeiId, CeiQuery, CeiState, Change, ChangeQuery, Cursor, CursorRange, Decision, DecisionQuery,
-    Depth, Error, Findings, InstanceId, InstanceStep, Item, ItemScope, Lease, Message, NewCei, NewDecision,
-    NewInterval, NewMessage, NewQuery, NewSource, Note, ObservationQuery, Politeness, ProbeBasis, Pruned,
-    QueryFilter, QueryId, QuerySources, Receipt, Recorded, ResultCursor, ResultFilter, Retention, Source,
-    SourceEdit, SourceId, SourceQuery, SqliteStore, Statistics, Store, StoredCei, StoredInstance, StoredMiss,
-    StoredObservation, StoredQuery, StoredResult, Version, VersionId, VersionQuery,
+    Depth, Error, Findings, FoundTexts, InstanceId, InstanceStep, Item, ItemScope, Lease, Message, NewCei,
+    NewDecision, NewInterval, NewMessage, NewQuery, NewSource, Note, ObservationQuery, Politeness,
+    ProbeBasis, Pruned, QueryFilter, QueryId, QuerySources, Receipt, Recorded, ResultCursor, ResultFilter,
+    Retention, Source, SourceEdit, SourceId, SourceQuery, SourceText, SqliteStore, Statistics, Store,
+    StoredCei, StoredInstance, StoredMiss, StoredObservation, StoredQuery, StoredResult, TextIndex,
+    TextScope, ToldStory, Version, VersionId, VersionQuery,
 };
 use tempfile::TempDir;
 
@@ -223,6 +224,23 @@ impl Store for Ailing {
     }
     fn misses(&self, filter: &ResultFilter) -> Result<Vec<StoredMiss>, Error> {
         self.inner.misses(filter)
+    }
+    fn stories(&self, query: QueryId, limit: u32) -> Result<Vec<ToldStory>, Error> {
+        self.inner.stories(query, limit)
+    }
+    fn text_index(&self) -> Result<TextIndex, Error> {
+        self.inner.text_index()
+    }
+    fn build_text_index(&self, portion: Vec<SourceText>, reached: TextIndex) -> Result<(), Error> {
+        self.room()?;
+        self.inner.build_text_index(portion, reached)
+    }
+    fn drop_text_index(&self) -> Result<(), Error> {
+        self.room()?;
+        self.inner.drop_text_index()
+    }
+    fn find_texts(&self, words: &[String], scope: TextScope) -> Result<FoundTexts, Error> {
+        self.inner.find_texts(words, scope)
     }
     fn changes(&self, query: &ChangeQuery) -> Result<Vec<Change>, Error> {
         self.inner.changes(query)

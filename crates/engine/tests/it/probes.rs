@@ -340,7 +340,8 @@ fn shown_of(now: &[(&str, i64)], before: &[(&str, i64)]) -> ProbeOutcome {
     let earlier = extractor.extract(&Input { body: &entries(before).body, ..Input::default() }).items;
     let previous = Previous { n_present: earlier.len(), items: earlier, ..Previous::default() };
     let note = ProbeNote { hash: Some([0; 32]), ..ProbeNote::default() };
-    let task = SourceTask { source: SourceId(1), last_probe: Some(at(0)), wants_items: false };
+    let task =
+        SourceTask { source: SourceId(1), last_probe: Some(at(0)), wants_items: false, wants_news: false };
     let prepared =
         PreparedSource::new(ProbeId(2), task, checked.target, note, Flicker::default(), &settings());
     let answer = Answer::new(Ok(entries(now)), at(3_600), None);

@@ -4,6 +4,7 @@ mod business_portal;
 mod overload;
 mod rules;
 mod texts;
+mod watching;
 
 use dunlin_engine::simulated::Simulation;
 use dunlin_store::{QueryId, ResultCursor, ResultFilter, SqliteStore, Store, StoredMiss, StoredResult};

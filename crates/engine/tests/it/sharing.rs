@@ -41,6 +41,7 @@ fn end(probe: ProbeId, id: i64, outcome: ProbeOutcome) -> SourceEnd {
         suppressed: Vec::new(),
         health,
         seen: Vec::new(),
+        news: None,
     }
     .into()
 }

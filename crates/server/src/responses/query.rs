@@ -5,9 +5,9 @@ use std::collections::btree_map::Entry;
 
 use dunlin_core::Time;
 use dunlin_engine::clock::rfc3339;
-use dunlin_engine::queries::{MissedPart, QueryConfig};
-use dunlin_engine::{OpenPart, QueryReport, ReadPart};
-use dunlin_store::{NewPart, SourceId, Store, StoredMiss, StoredQuery, StoredResult};
+use dunlin_engine::queries::{MissedPart, outline};
+use dunlin_engine::{OpenPart, QueryReport, ReadPart, RelevantSource};
+use dunlin_store::{NewPart, Sighting, SourceId, Store, StoredMiss, StoredQuery, StoredResult};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -41,11 +41,11 @@ pub(crate) struct QueryResponse {
 impl QueryResponse {
     /// A query as it is at `now`.
     pub(crate) fn of(query: StoredQuery, now: Time) -> Self {
-        let config = QueryConfig::of(query.clone());
-        let ends = config.as_ref().and_then(|config| config.plan.end());
-        let state = match &config {
+        let outline = outline(&query);
+        let ends = outline.and_then(|outline| outline.end);
+        let state = match outline {
             _ if query.paused.is_some() => "paused",
-            Some(config) if !config.plan.is_open(now) => "ended",
+            Some(_) if ends.is_some_and(|end| end <= now) => "ended",
             Some(_) => "running",
             None => "unreadable",
         };
@@ -59,7 +59,7 @@ impl QueryResponse {
             state,
             installed_at: rfc3339(query.installed),
             ends_at: ends.map(rfc3339),
-            weight: config.map(|config| config.weight),
+            weight: outline.map(|outline| outline.weight),
             sources,
             results: query.n_results,
             missed: query.n_missed,
@@ -78,6 +78,25 @@ pub(crate) struct ResultResponse {
     captured_at: String,
     /// By the names that the query gives them.
     parts: BTreeMap<String, PartResponse>,
+    /// Where else the same was seen, in the order of time; for a query with WATCH.
+    also_at: Vec<SightingResponse>,
+}
+
+/// Where else a result was seen.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+struct SightingResponse {
+    source: i64,
+    /// Its address; null if the source is gone.
+    url: Option<String>,
+    /// When it was first seen there.
+    #[schema(format = DateTime)]
+    seen_at: String,
+    /// The version that it is in; null if that is not kept.
+    version: Option<i64>,
+    /// What it is called there.
+    title: String,
+    /// The address that it points to there.
+    link: Option<String>,
 }
 
 /// A part of a result.
@@ -130,11 +149,21 @@ impl ResultResponse {
         results: Vec<StoredResult>,
     ) -> Result<Vec<Self>, dunlin_store::Error> {
         let mut urls: BTreeMap<SourceId, Option<String>> = BTreeMap::new();
-        for part in results.iter().flat_map(|stored| &stored.result.parts) {
-            if let Entry::Vacant(unread) = urls.entry(part.source) {
-                unread.insert(store.source(part.source)?.map(|source| source.spec.url));
+        let of_parts = results.iter().flat_map(|stored| &stored.result.parts).map(|part| part.source);
+        let of_sightings = results.iter().flat_map(|stored| &stored.also_at).map(|sighting| sighting.source);
+        for source in of_parts.chain(of_sightings) {
+            if let Entry::Vacant(unread) = urls.entry(source) {
+                unread.insert(store.source(source)?.map(|source| source.spec.url));
             }
         }
+        let sighting = |sighting: Sighting| SightingResponse {
+            source: sighting.source.0,
+            url: urls.get(&sighting.source).cloned().flatten(),
+            seen_at: rfc3339(sighting.at),
+            version: sighting.version.map(|version| version.0),
+            title: sighting.title,
+            link: sighting.link,
+        };
         let part = |part: NewPart| {
             let response = PartResponse {
                 source: part.source.0,
@@ -150,6 +179,7 @@ impl ResultResponse {
             query: stored.query.0,
             captured_at: rfc3339(stored.result.at),
             parts: stored.result.parts.into_iter().map(part).collect(),
+            also_at: stored.also_at.into_iter().map(sighting).collect(),
         };
         Ok(results.into_iter().map(response).collect())
     }
@@ -224,6 +254,23 @@ pub(crate) struct QueryExplanationResponse {
     waiting: Vec<WaitingResponse>,
     /// What each SELECT reads.
     reads: Vec<ReadResponse>,
+    /// The sources that are relevant to the words of its WATCHes, those first that get the most of it; at most 100.
+    relevant: Vec<RelevantResponse>,
+}
+
+/// A source that is relevant to a WATCH.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+struct RelevantResponse {
+    source: i64,
+    /// To which WATCH of the query, counted from 0.
+    watch: u32,
+    /// How relevant it is, from 0 to 1.
+    relevance: f64,
+    /// What that adds to its weight.
+    weight: f64,
+    /// Until when it is probed densely, to learn how it changes.
+    #[schema(format = DateTime)]
+    tracked_until: Option<String>,
 }
 
 /// A part of an open instance that is not captured yet.
@@ -260,14 +307,32 @@ struct ReadResponse {
 
 impl QueryExplanationResponse {
     pub(crate) fn of(query: QueryResponse, report: Option<QueryReport>) -> Self {
-        let report =
-            report.unwrap_or(QueryReport { next_begin: None, n_open: 0, waiting: vec![], reads: vec![] });
+        let report = report.unwrap_or(QueryReport {
+            next_begin: None,
+            n_open: 0,
+            waiting: vec![],
+            reads: vec![],
+            relevant: vec![],
+        });
         Self {
             query,
             next_begin: report.next_begin.map(rfc3339),
             open: report.n_open,
             waiting: report.waiting.into_iter().map(WaitingResponse::from).collect(),
             reads: report.reads.into_iter().map(ReadResponse::from).collect(),
+            relevant: report.relevant.into_iter().map(RelevantResponse::from).collect(),
+        }
+    }
+}
+
+impl From<RelevantSource> for RelevantResponse {
+    fn from(relevant: RelevantSource) -> Self {
+        Self {
+            source: relevant.source.0,
+            watch: relevant.watch,
+            relevance: relevant.relevance,
+            weight: relevant.weight,
+            tracked_until: relevant.tracked_until.map(rfc3339),
         }
     }
 }

@@ -203,3 +203,51 @@ async fn a_query_is_tried_on_what_is_stored() {
     );
     assert_eq!(service.client.get("/queries").await.json()["queries"], json!([]), "nothing is installed");
 }
+
+#[tokio::test]
+async fn what_is_about_the_words_of_a_watch_is_told_once_with_where_else_it_was_seen() {
+    let service = Service::start().await;
+    let feed = |titles: &[&str]| {
+        let item = |title: &&str| format!("<item><guid>{title}</guid><title>{title}</title></item>");
+        let items: String = titles.iter().map(item).collect();
+        format!("<rss version='2.0'><channel><title>News</title>{items}</channel></rss>")
+    };
+    let before = ["A hurricane warning for Florida was lifted", "The harbour opens"];
+    let story = "Hurricane Milo reaches the coast of Florida in the early morning, and all ports close";
+    let mut sources = Vec::new();
+    for path in ["/one", "/two"] {
+        service.site.show(path, "application/rss+xml", &feed(&before));
+        sources.push(service.add(json!({ "url": service.site.url(path), "kind": "feed" })).await);
+    }
+    for source in &sources {
+        service
+            .eventually(&format!("/sources/{source}/versions"), |page| page["versions"][0].is_object())
+            .await;
+    }
+    let text =
+        "QUERY storms WATCH 'hurricane florida' IMPORTANCE 0.8 WHERE NOT item.title CONTAINS 'football'";
+    let id = service.client.post("/queries", json!({ "text": text })).await.json()["id"].as_i64().unwrap();
+    let is_found = |explained: &Value| explained["relevant"].as_array().is_some_and(|all| all.len() == 2);
+    let explained = service.eventually(&format!("/queries/{id}/explain"), is_found).await;
+    assert!(explained["relevant"][0]["relevance"].as_f64().unwrap() > 0.3, "{explained}");
+    let results = format!("/queries/{id}/results");
+    service.site.show("/one", "application/rss+xml", &feed(&[story, before[0], before[1]]));
+    let told = service.eventually(&results, |page| page["results"][0].is_object()).await;
+    let part = &told["results"][0]["parts"]["item"];
+    assert_eq!((&part["items"][0]["title"], &part["source"]), (&json!(story), &json!(sources[0])));
+    service.site.show(
+        "/two",
+        "application/rss+xml",
+        &feed(&["Hurricane football in Florida", story, before[0]]),
+    );
+    let merged = service.eventually(&results, |page| page["results"][0]["also_at"][0].is_object()).await;
+    let also = &merged["results"][0]["also_at"][0];
+    assert_eq!((&also["source"], &also["url"]), (&json!(sources[1]), &json!(service.site.url("/two"))));
+    assert_eq!(
+        merged["results"].as_array().unwrap().len(),
+        1,
+        "told once, and the other is filtered: {merged}"
+    );
+    let refused = service.client.post("/queries/test", json!({ "text": text })).await;
+    assert_eq!(refused.error(), (422, "bad_query".to_owned()));
+}

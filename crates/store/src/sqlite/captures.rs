@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::unchanged::{self, UnchangedProbe};
 use super::writer::{Pending, Writer};
-use super::{ceis, contents, instances, items, outbox, prune, remembered, resources, sources};
+use super::{ceis, contents, instances, items, outbox, prune, remembered, resources, sources, texts};
 use crate::{
     Capture, ContentHash, Cursor, Error, Fault, NewChange, NewVersion, ObservationId, Outcome, Recorded,
     Repeated, SourceId, VersionId,
@@ -98,6 +98,9 @@ impl Prepared {
         };
         if let Some(items) = &capture.items {
             items::replace(connection, capture.source, capture.at, items)?;
+        }
+        if let Some(words) = &capture.text {
+            texts::replace(connection, capture.source, words)?;
         }
         let mut cursors = Vec::with_capacity(capture.changes.len());
         for change in &capture.changes {

@@ -100,6 +100,9 @@ fn end_one(
     }
     match ended {
         InstanceEnd::Result(result) => queries::add_result(connection, step.query, step.instance.0, result),
+        InstanceEnd::SeenAgain { first, sighting } => {
+            queries::add_sighting(connection, *first, sighting).map(|()| None)
+        }
         InstanceEnd::Missed(miss) => queries::add_miss(connection, step.query, miss).map(|()| None),
         InstanceEnd::Silent => Ok(None),
     }

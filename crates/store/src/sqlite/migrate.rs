@@ -18,6 +18,7 @@ pub(super) const STEPS: &[&str] = &[
     include_str!("0004_resources.sql"),
     include_str!("0005_names.sql"),
     include_str!("0006_queries.sql"),
+    include_str!("0007_texts.sql"),
 ];
 
 /// Marks a database as ours: "Dnln" in ASCII.

@@ -5,10 +5,13 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::{ceis, sources};
 use crate::{
-    CeiId, CeiState, Error, NewMiss, NewPart, NewQuery, NewResult, NewSource, QueryFilter, QueryId,
-    QuerySource, QuerySources, ResultCursor, ResultFilter, SourceId, StoredMiss, StoredQuery, StoredResult,
-    VersionId,
+    CeiId, CeiState, Error, InstanceId, NewMiss, NewPart, NewQuery, NewResult, NewSource, QueryFilter,
+    QueryId, QuerySource, QuerySources, ResultCursor, ResultFilter, Sighting, SourceId, StoredMiss,
+    StoredQuery, StoredResult, ToldStory, VersionId,
 };
+
+/// The most other sources that are noted of a result.
+const MOST_SIGHTINGS: i64 = 100;
 
 pub(super) fn add(connection: &Connection, query: &NewQuery) -> Result<(QueryId, QuerySources), Error> {
     check_name(connection, &query.name, None)?;
@@ -184,10 +187,10 @@ pub(super) fn add_result(
 ) -> Result<Option<ResultCursor>, Error> {
     let added = connection
         .prepare_cached(
-            "INSERT INTO query_result (query, instance, captured) SELECT id, ?2, ?3 FROM query WHERE id = ?1
+            "INSERT INTO query_result (query, instance, captured, story) SELECT id, ?2, ?3, ?4 FROM query WHERE id = ?1
              AND NOT EXISTS (SELECT 1 FROM query_result WHERE instance = ?2)",
         )?
-        .execute(params![query.0, instance, result.at.micros()])?;
+        .execute(params![query.0, instance, result.at.micros(), result.story])?;
     if added == 0 {
         return Ok(None);
     }
@@ -204,6 +207,34 @@ pub(super) fn add_result(
     Ok(Some(ResultCursor(cursor)))
 }
 
+/// Notes where else a result was seen: once for each source, and nowhere but in the first that tells it.
+pub(super) fn add_sighting(
+    connection: &Connection,
+    first: InstanceId,
+    sighting: &Sighting,
+) -> Result<(), Error> {
+    let Sighting { source, at, version, title, link } = sighting;
+    connection
+        .prepare_cached(
+            "INSERT INTO query_sighting (result, source, seen, version, title, link)
+             SELECT cursor, ?2, ?3, coalesce(?4, (SELECT max(id) FROM version WHERE source = ?2)), ?5, ?6
+             FROM query_result WHERE instance = ?1
+             AND NOT EXISTS (SELECT 1 FROM query_part WHERE result = cursor AND source = ?2)
+             AND (SELECT count(*) FROM query_sighting WHERE result = cursor) < ?7
+             ON CONFLICT DO NOTHING",
+        )?
+        .execute(params![
+            first.0,
+            source.0,
+            at.micros(),
+            version.map(|version| version.0),
+            title,
+            link,
+            MOST_SIGHTINGS
+        ])?;
+    Ok(())
+}
+
 pub(super) fn add_miss(connection: &Connection, query: QueryId, miss: &NewMiss) -> Result<(), Error> {
     connection
         .prepare_cached(
@@ -215,19 +246,26 @@ pub(super) fn add_miss(connection: &Connection, query: QueryId, miss: &NewMiss) 
 
 pub(super) fn results(connection: &Connection, filter: &ResultFilter) -> Result<Vec<StoredResult>, Error> {
     let mut select = connection.prepare_cached(&format!(
-        "SELECT cursor, query, captured FROM query_result WHERE cursor > ?1 AND {} ORDER BY cursor LIMIT ?3",
+        "SELECT cursor, query, captured, story FROM query_result WHERE cursor > ?1 AND {} ORDER BY cursor LIMIT ?3",
         of_query(filter),
     ))?;
     let rows = select.query_map(bounds(filter), |row| {
-        let result = NewResult { at: Time::from_micros(row.get(2)?), parts: Vec::new() };
-        Ok(StoredResult { cursor: ResultCursor(row.get(0)?), query: QueryId(row.get(1)?), result })
+        let result = NewResult { at: Time::from_micros(row.get(2)?), parts: Vec::new(), story: row.get(3)? };
+        let (cursor, query) = (ResultCursor(row.get(0)?), QueryId(row.get(1)?));
+        Ok(StoredResult { cursor, query, result, also_at: Vec::new() })
     })?;
     let mut results: Vec<StoredResult> = rows.collect::<Result<_, _>>()?;
     let mut parts = connection.prepare_cached(
         "SELECT name, source, captured, version, items FROM query_part WHERE result = ?1 ORDER BY position",
     )?;
+    let mut sightings = connection.prepare_cached(
+        "SELECT source, seen, version, title, link FROM query_sighting WHERE result = ?1 ORDER BY seen, source",
+    )?;
     for stored in &mut results {
         stored.result.parts = parts.query_map([stored.cursor.0], part)?.collect::<Result<_, _>>()?;
+        if stored.result.story.is_some() {
+            stored.also_at = sightings.query_map([stored.cursor.0], sighting)?.collect::<Result<_, _>>()?;
+        }
     }
     Ok(results)
 }
@@ -240,6 +278,28 @@ fn part(row: &Row<'_>) -> rusqlite::Result<NewPart> {
         version: row.get::<_, Option<i64>>(3)?.map(VersionId),
         items: row.get(4)?,
     })
+}
+
+fn sighting(row: &Row<'_>) -> rusqlite::Result<Sighting> {
+    Ok(Sighting {
+        source: SourceId(row.get(0)?),
+        at: Time::from_micros(row.get(1)?),
+        version: row.get::<_, Option<i64>>(2)?.map(VersionId),
+        title: row.get(3)?,
+        link: row.get(4)?,
+    })
+}
+
+/// The results of a query that are known again by their stories, newest first.
+pub(super) fn stories(connection: &Connection, query: QueryId, limit: u32) -> Result<Vec<ToldStory>, Error> {
+    let mut select = connection.prepare_cached(
+        "SELECT instance, story FROM query_result WHERE query = ?1 AND story IS NOT NULL
+         ORDER BY cursor DESC LIMIT ?2",
+    )?;
+    let rows = select.query_map(params![query.0, limit], |row| {
+        Ok(ToldStory { instance: InstanceId(row.get(0)?), story: row.get(1)? })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 pub(super) fn newest_result(connection: &Connection) -> Result<ResultCursor, Error> {

@@ -3,7 +3,7 @@
 use dunlin_core::Time;
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Row, params};
 
-use super::{contents, resources};
+use super::{contents, resources, texts};
 use crate::{
     Error, FoundAs, Health, NewSource, Note, ProbeBasis, ResourceId, Source, SourceEdit, SourceId,
     SourceQuery, SourceScope, SourceState,
@@ -149,7 +149,7 @@ pub(super) fn remove(connection: &Connection, id: SourceId) -> Result<(), Error>
     let resource = ResourceId(removed.ok_or(Error::NoSuchSource(id))?);
     resources::remove_unneeded(connection, resource)?;
     contents::remove_unneeded(connection, contents)?;
-    Ok(())
+    texts::remove(connection, id)
 }
 
 pub(super) fn demand(connection: &Connection, id: SourceId) -> Result<(), Error> {

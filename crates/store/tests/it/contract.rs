@@ -9,6 +9,7 @@ pub(crate) mod outbox;
 pub(crate) mod queries;
 pub(crate) mod resources;
 pub(crate) mod sources;
+pub(crate) mod texts;
 pub(crate) mod upkeep;
 
 use dunlin_store::Store;
@@ -44,6 +45,11 @@ macro_rules! contract_suite {
             queries::steps_of_what_is_gone_have_no_effect,
             queries::results_and_misses_are_read_from_a_cursor_on,
             queries::results_are_pruned_as_changes_are,
+            queries::another_source_that_tells_the_same_is_noted_once,
+            texts::there_is_no_index_of_texts_until_it_is_begun,
+            texts::the_index_of_texts_follows_what_sources_say,
+            texts::scores_of_texts_do_not_depend_on_the_past,
+            texts::a_failed_capture_says_nothing,
             captures::a_capture_is_stored_whole,
             captures::a_capture_recorded_again_counts_once,
             captures::a_capture_that_fails_leaves_nothing,

@@ -4,8 +4,8 @@
 use dunlin_store::{
     CapturedInterval, CeiQuery, CeiState, Depth, FoundAs, Health, InstanceEnd, InstanceId, InstanceNext,
     InstanceStep, ItemScope, NewCei, NewInterval, NewMiss, NewPart, NewQuery, NewResult, ObservationQuery,
-    QueryFilter, QuerySource, ResultCursor, ResultFilter, SourceId, SourceQuery, SourceState, SqliteStore,
-    Store, VersionQuery,
+    QueryFilter, QuerySource, ResultCursor, ResultFilter, Sighting, SourceId, SourceQuery, SourceState,
+    SqliteStore, Store, VersionQuery,
 };
 use rusqlite::Connection;
 
@@ -18,6 +18,7 @@ const GOLDEN: &[&str] = &[
     include_str!("golden/0004.sql"),
     include_str!("golden/0005.sql"),
     include_str!("golden/0006.sql"),
+    include_str!("golden/0007.sql"),
 ];
 
 fn lay_out(sql: &str) -> tempfile::TempDir {
@@ -213,12 +214,21 @@ fn what_the_newest_one_was_made_from() {
         version: None,
         items: "[]".to_owned(),
     };
-    let result = NewResult { at: fixtures::time(6), parts: vec![part] };
+    let result = NewResult { at: fixtures::time(6), parts: vec![part], story: Some(vec![9]) };
+    let sighting = Sighting {
+        source: SourceId(2),
+        at: fixtures::time(7),
+        version: None,
+        title: "Oil".to_owned(),
+        link: None,
+    };
+    let again = InstanceEnd::SeenAgain { first: InstanceId(2), sighting };
     let miss = NewMiss { began: fixtures::time(5), at: fixtures::time(7), parts: "[]".to_owned() };
     let steps = vec![
         step(1, InstanceNext::Open { state: vec![1, 2], wants }),
         step(2, InstanceNext::Ended(InstanceEnd::Result(result))),
         step(3, InstanceNext::Ended(InstanceEnd::Missed(miss))),
+        step(4, InstanceNext::Ended(again)),
     ];
     store.step_instances(steps, fixtures::time(7)).unwrap();
 }
@@ -238,5 +248,9 @@ fn queries_of_the_newest_one_go_on() {
     let all = ResultFilter { after: ResultCursor::START, query: None, limit: 10 };
     let results = store.results(&all).unwrap();
     assert_eq!((results.len(), results[0].result.parts[0].name.as_str()), (1, "post"));
+    assert_eq!(
+        (results[0].result.story.as_deref(), results[0].also_at[0].source),
+        (Some(&[9][..]), SourceId(2))
+    );
     assert_eq!(store.misses(&all).unwrap()[0].miss.began, fixtures::time(5));
 }

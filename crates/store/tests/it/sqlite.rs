@@ -165,7 +165,7 @@ fn a_newer_a_foreign_and_a_broken_database_are_refused_untouched() {
     let directory = tempfile::tempdir().unwrap();
     drop(SqliteStore::open(directory.path()).unwrap());
     database(directory.path()).pragma_update(None, "user_version", 99).unwrap();
-    let newer = Error::TooNew { found: 99, known: 6 };
+    let newer = Error::TooNew { found: 99, known: 7 };
     assert_eq!(SqliteStore::open(directory.path()).unwrap_err(), newer);
     assert_eq!(SqliteStore::open_read_only(directory.path()).unwrap_err(), newer);
     assert_eq!(newer.fault(), Fault::User);

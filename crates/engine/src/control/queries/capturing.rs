@@ -179,7 +179,9 @@ impl Control {
         let end = self.instance_end(id, outcome, now)?;
         match &end {
             InstanceEnd::Missed(_) => self.stats.ceis_lost += 1,
-            InstanceEnd::Result(_) | InstanceEnd::Silent => self.stats.ceis_captured += 1,
+            InstanceEnd::Result(_) | InstanceEnd::SeenAgain { .. } | InstanceEnd::Silent => {
+                self.stats.ceis_captured += 1;
+            }
         }
         if let Some(cei) = self.queries.forget(id) {
             self.ended_ceis.push(cei);
@@ -214,7 +216,9 @@ impl Control {
         let open = self.queries.open.get(&id)?;
         let config = &self.queries.installed.get(&open.query)?.config;
         Some(match outcome {
-            Outcome::Complete => InstanceEnd::Result(NewResult { at: now, parts: told_parts(open, config) }),
+            Outcome::Complete => {
+                InstanceEnd::Result(NewResult { at: now, parts: told_parts(open, config), story: None })
+            }
             Outcome::Missed => {
                 let parts = serde_json::to_string(&open.state.missed).unwrap_or_default();
                 InstanceEnd::Missed(NewMiss { began: open.state.instance.start(), at: now, parts })

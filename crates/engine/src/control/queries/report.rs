@@ -3,7 +3,7 @@
 use dunlin_core::Time;
 use dunlin_store::{QueryId, SourceId, SourceState};
 
-use crate::control::Control;
+use crate::control::{Control, RelevantSource};
 
 /// How a query is doing.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,6 +16,8 @@ pub struct QueryReport {
     pub waiting: Vec<OpenPart>,
     /// What each select reads.
     pub reads: Vec<ReadPart>,
+    /// The sources that are relevant to its words, the most relevant ones first; at most 100.
+    pub relevant: Vec<RelevantSource>,
 }
 
 /// A part of an open instance that is not captured yet.
@@ -52,7 +54,16 @@ const MOST_WAITING: usize = 100;
 impl Control {
     /// How a query is doing; none if it is not installed.
     pub fn explain_query(&self, id: QueryId) -> Option<QueryReport> {
-        let installed = self.queries.installed.get(&id)?;
+        let Some(installed) = self.queries.installed.get(&id) else {
+            let relevant = self.watches.relevant_to(id)?;
+            return Some(QueryReport {
+                next_begin: None,
+                n_open: 0,
+                waiting: Vec::new(),
+                reads: Vec::new(),
+                relevant,
+            });
+        };
         let selects = installed.config.plan.selects();
         let mut waiting = Vec::new();
         for instance in &installed.open {
@@ -81,6 +92,12 @@ impl Control {
             }
         });
         let reads = reads.collect();
-        Some(QueryReport { next_begin: installed.next, n_open: installed.open.len(), waiting, reads })
+        Some(QueryReport {
+            next_begin: installed.next,
+            n_open: installed.open.len(),
+            waiting,
+            reads,
+            relevant: Vec::new(),
+        })
     }
 }

@@ -22,13 +22,20 @@ pub(super) struct Texts {
 
 impl Texts {
     /// A feed with one entry at the start, and another at each of these times.
-    pub(super) fn feed(mut self, url: &str, posts: &[(i64, &str)]) -> Self {
+    pub(super) fn feed(self, url: &str, posts: &[(i64, &str)]) -> Self {
+        let first = (-86_400, "First", "");
+        let posts = posts.iter().map(|(seconds, title)| (*seconds, *title, ""));
+        self.articles(url, &std::iter::once(first).chain(posts).collect::<Vec<_>>())
+    }
+
+    /// A feed with an entry at each of these times: its title and its text.
+    pub(super) fn articles(mut self, url: &str, articles: &[(i64, &str, &str)]) -> Self {
         let mut items = String::new();
-        let first = (-86_400, "First");
-        let states = std::iter::once(&first).chain(posts).map(|(seconds, title)| {
+        let states = articles.iter().map(|(seconds, title, text)| {
             let (date, guid) = (rfc822(at(*seconds)), format!("{url}#{seconds}"));
             items = format!(
-                "<item><guid>{guid}</guid><title>{title}</title><pubDate>{date}</pubDate></item>{items}"
+                "<item><guid>{guid}</guid><link>{guid}</link><title>{title}</title><pubDate>{date}</pubDate>
+                 <description>{text}</description></item>{items}"
             );
             let feed = format!("<rss version='2.0'><channel><title>F</title>{items}</channel></rss>");
             (at(*seconds), feed)

@@ -3,8 +3,8 @@
 use dunlin_store::{
     CapturedInterval, CeiQuery, CeiState, Error, InstanceEnd, InstanceId, InstanceNext, InstanceStep, NewCei,
     NewInterval, NewMiss, NewPart, NewQuery, NewResult, NewSource, QueryFilter, QueryId, QuerySource,
-    ResultCursor, ResultFilter, SourceId, SourceQuery, SourceScope, Store, StoredInstance, StoredQuery,
-    VersionId,
+    ResultCursor, ResultFilter, Sighting, SourceId, SourceQuery, SourceScope, Store, StoredInstance,
+    StoredQuery, VersionId,
 };
 
 use super::Fresh;
@@ -37,7 +37,7 @@ fn ended(query: QueryId, instance: i64, end: InstanceEnd) -> InstanceStep {
 fn result(source: SourceId, at: i64) -> InstanceEnd {
     let part =
         NewPart { name: "post".to_owned(), source, at: time(at), version: None, items: "[1]".to_owned() };
-    InstanceEnd::Result(NewResult { at: time(at), parts: vec![part] })
+    InstanceEnd::Result(NewResult { at: time(at), parts: vec![part], story: None })
 }
 
 fn missed(at: i64) -> InstanceEnd {
@@ -243,4 +243,48 @@ pub(crate) fn results_are_pruned_as_changes_are(fresh: Fresh<'_>) {
     assert_eq!(store.newest_result().unwrap(), ResultCursor(5), "a cursor is never given twice");
     let part = &store.results(&ALL).unwrap()[0].result.parts[0];
     assert_eq!((part.version, part.items.as_str()), (None::<VersionId>, "[1]"));
+}
+
+pub(crate) fn another_source_that_tells_the_same_is_noted_once(fresh: Fresh<'_>) {
+    let store = fresh();
+    let [a, b] = ["a", "b"].map(|name| store.add_source(fixtures::source(name)).unwrap());
+    let (id, _) = store.add_query(query("one", vec![])).unwrap();
+    let told = |story: u8, at| match result(a, at) {
+        InstanceEnd::Result(result) => InstanceEnd::Result(NewResult { story: Some(vec![story]), ..result }),
+        other => other,
+    };
+    let again = |first, source, at| {
+        let sighting = Sighting {
+            source,
+            at: time(at),
+            version: Some(VersionId(at)),
+            title: "Oil".to_owned(),
+            link: Some("https://b.example/oil".to_owned()),
+        };
+        InstanceEnd::SeenAgain { first: InstanceId(first), sighting }
+    };
+    let steps = vec![
+        ended(id, 1, told(7, 1)),
+        ended(id, 2, told(8, 2)),
+        ended(id, 3, again(1, b, 3)),
+        ended(id, 4, again(1, b, 4)),
+        ended(id, 5, again(1, a, 5)),
+        ended(id, 6, again(99, b, 6)),
+    ];
+    store.step_instances(steps, time(6)).unwrap();
+    let results = store.results(&ALL).unwrap();
+    let seen = |index: usize| -> Vec<_> {
+        results[index].also_at.iter().map(|also| (also.source, also.at, also.version)).collect()
+    };
+    assert_eq!(seen(0), [(b, time(3), Some(VersionId(3)))], "where it was first seen there");
+    assert_eq!((seen(1), results.len()), (vec![], 2));
+    assert_eq!(results[0].also_at[0].title, "Oil");
+    let stories = |limit| -> Vec<(i64, Vec<u8>)> {
+        let stories = store.stories(id, limit).unwrap().into_iter();
+        stories.map(|told| (told.instance.0, told.story)).collect()
+    };
+    assert_eq!(stories(9), [(2, vec![8]), (1, vec![7])]);
+    assert_eq!(stories(1), [(2, vec![8])]);
+    store.remove_query(id, time(9)).unwrap();
+    assert_eq!(stories(9), []);
 }
