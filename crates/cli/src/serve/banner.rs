@@ -51,9 +51,9 @@ pub(super) async fn print(
         note(&format!("  made-up web   {} ({} sources, an hour a minute)", demo.url(), demo.n_sources()));
         note("");
         note(
-            "Changes appear below as they are caught, and results of a query (=) that reads three of the sources together.",
+            "Changes appear below as they are caught, and results (=) of two queries: one reads three of the",
         );
-        note("In a second terminal, try:");
+        note("sources together, the other finds its sources by words. In a second terminal, try:");
         note(&format!("  {program} tail --data {data}"));
         note(&format!("  {program} sources --data {data}"));
         note(&format!("  {program} explain 1 --data {data}"));

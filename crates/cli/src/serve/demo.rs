@@ -40,14 +40,20 @@ const TAG: &str = "demo";
 /// Which of the made-up worlds.
 const SEED: u64 = 7;
 
-/// A need that spans three of its sources: ten minutes there are ten seconds here.
-const QUERY: &str = "QUERY harbour_desk
+/// A need that spans three of its sources (ten minutes there are ten seconds here), and one that is only words.
+const QUERIES: [&str; 2] = [
+    "QUERY harbour_desk
   SELECT item AS post    FROM source 'News northern post' EVERY 10 SECONDS WITHIN 5 SECONDS
   SELECT item AS market  FROM source 'News market letter'
     WHEN post MATCHES '(?i)harbour|ferry|ship|oil' WITHIN 10 SECONDS
   SELECT item AS weather FROM source 'Bulletin harbour'
     WHEN post MATCHES '(?i)harbour|ferry|ship|oil' WITHIN 10 SECONDS
-";
+",
+    "QUERY oldest_ship
+  WATCH 'ferry oldest ship' IMPORTANCE 0.5
+  WHERE item.title CONTAINS 'ship'
+",
+];
 
 /// Settings that fit a web in which an hour takes a minute, where the user has not set others.
 pub(super) fn hasten(effective: &mut Effective) {
@@ -126,7 +132,9 @@ impl Demo {
             };
             handle.add_source(source).await?;
         }
-        handle.add_query(QUERY.to_owned()).await?;
+        for text in QUERIES {
+            handle.add_query(text.to_owned()).await?;
+        }
         Ok(())
     }
 

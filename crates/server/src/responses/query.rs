@@ -254,7 +254,7 @@ pub(crate) struct QueryExplanationResponse {
     waiting: Vec<WaitingResponse>,
     /// What each SELECT reads.
     reads: Vec<ReadResponse>,
-    /// The sources that are relevant to the words of its WATCHes, those first that get the most of it; at most 100.
+    /// The sources that are relevant to the words that it watches for, those first that get the most of it; at most 100.
     relevant: Vec<RelevantResponse>,
 }
 
