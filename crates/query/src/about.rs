@@ -5,10 +5,10 @@ use crate::terms::Term;
 use crate::tree::Watch;
 use crate::words::words;
 
-/// From this relevance on, a source is relevant to a WATCH.
-pub const RELEVANT: f64 = 0.3;
+/// From this relevance on, a source is relevant to a WATCH: a text of average length that has each word three times.
+pub const RELEVANT: f64 = 0.65;
 /// A source that was relevant is so until it falls below this, so that one on the edge does not come and go.
-pub const IRRELEVANT: f64 = 0.2;
+pub const IRRELEVANT: f64 = 0.5;
 
 /// Where BM25 has a word saturated: a text that repeats it without end scores so many times its rarity.
 const SATURATED: f64 = 2.2;

@@ -75,10 +75,12 @@ impl Story {
         decode(bytes)
     }
 
-    /// Whether a source tells again what it told before: the same entry, or the same text.
-    pub fn repeats(&self, before: &Self) -> bool {
-        self.source == before.source && self.entry != 0 && self.entry == before.entry
-            || self.text.is_same_story(&before.text)
+    /// Whether it was told before: by the same source as the same entry or in the same words, or by another one.
+    pub const fn repeats(&self, before: &Self) -> bool {
+        if self.source != before.source {
+            return self.text.is_same_story(&before.text);
+        }
+        self.entry != 0 && self.entry == before.entry || self.text.is_repeated_by(&before.text)
     }
 }
 

@@ -24,3 +24,4 @@ mod slow; // pages that take too long to read, and what else may stand still
 mod stand_ins; // answers that are not what their source is about
 mod web; // a simulated web
 mod weeks; // long runs: completeness, budget, nothing lost, replay
+mod words; // how well words find sources, and retold stories are known again
