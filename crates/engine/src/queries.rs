@@ -16,7 +16,7 @@ pub use installing::{Installed, edit, install, pause, query, remove};
 pub(crate) use news::index_portion;
 pub use news::{News, NewsItem, Story, Told};
 pub use parts::{
-    CapturedPart, InstanceState, KeptItem, PartInterval, PartMemory, QueryMemory, QueryPartMemory, SeenItem,
+    CapturedPart, InstanceState, KeptItem, Newness, PartInterval, PartMemory, QueryMemory, SeenItem,
 };
 pub use rehearsal::{Rehearsal, RehearsedMiss, RehearsedResult, rehearse};
 pub use text::{judge_pick, read};

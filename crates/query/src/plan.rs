@@ -12,6 +12,7 @@ use dunlin_core::Time;
 use serde::{Deserialize, Serialize};
 
 use crate::calendar;
+use crate::terms::{Term, distinct};
 use crate::tree::{Body, End, Length, Need, Predicate, Query, Select, SelectBlock, Start};
 
 pub use instance::{Instance, Outcome, Step};
@@ -85,6 +86,30 @@ impl QueryPlan {
     /// Whether an instance may still begin then.
     pub fn is_open(&self, start: Time) -> bool {
         self.end.is_none_or(|end| start < end)
+    }
+
+    /// Terms of which at least one is in what a change of the trigger's source brought, if an instance that begins with this
+    /// change does not end at once with nothing to tell. None if that cannot be said: then each change has to be looked at.
+    ///
+    /// So it is for a trigger ON CHANGE if it is the only select, and WHERE asks for a term; or if each other select waits for a
+    /// term of the trigger. What compares with the capture before has to see them all.
+    pub fn trigger_terms(&self) -> Option<Vec<Term>> {
+        let (trigger, others) = self.block.selects.split_first()?;
+        let name = trigger.name.as_str();
+        let conditions = others.iter().filter_map(Select::condition);
+        let looks_back = self.filter.iter().chain(conditions).any(|predicate| predicate.looks_back_at(name));
+        if trigger.start != Some(Start::OnChange) || looks_back {
+            return None;
+        }
+        if others.is_empty() {
+            return self.filter.as_ref()?.required_terms_of(name);
+        }
+        if self.block.need != Need::All {
+            return None;
+        }
+        let each: Option<Vec<Vec<Term>>> =
+            others.iter().map(|select| select.condition()?.required_terms_of(name)).collect();
+        each.map(|terms| distinct(terms.concat()))
     }
 
     /// An instance that begins then, and its first intervals.

@@ -100,9 +100,8 @@ fn simhash(words: &[String]) -> u128 {
 
 /// FNV-1a of 64 bits.
 fn hash(word: &str) -> u64 {
-    word.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
+    word.bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// Spreads every bit over all others (the finish of `SplitMix64`).
@@ -129,7 +128,13 @@ mod tests {
     fn the_same_text_under_another_title_is_the_same_story() {
         let credited = format!("TAMPA (Agency) - {}", STORY.replace("this morning", "on Monday"));
         assert!(same(("Landfall", STORY), ("Storm hits", &credited)));
-        assert!(!same(("Landfall", STORY), ("Landfall", "Gold has risen again, as it did on each day of this week, and nobody knows why that is so.")));
+        assert!(!same(
+            ("Landfall", STORY),
+            (
+                "Landfall",
+                "Gold has risen again, as it did on each day of this week, and nobody knows why that is so."
+            )
+        ));
     }
 
     #[test]

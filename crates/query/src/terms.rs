@@ -37,20 +37,33 @@ impl Predicate {
     /// # Ok::<(), dunlin_query::Refused>(())
     /// ```
     pub fn required_terms(&self) -> Option<Vec<Term>> {
-        let mut terms = self.required()?;
-        terms.sort();
-        terms.dedup();
-        Some(terms)
+        Some(distinct(self.required(None)?))
     }
 
-    fn required(&self) -> Option<Vec<Term>> {
+    /// The same, of the parts of this name: whatever the others say, at least one of these terms is in a text of it.
+    pub fn required_terms_of(&self, name: &str) -> Option<Vec<Term>> {
+        Some(distinct(self.required(Some(name))?))
+    }
+
+    /// Whether it compares a part of this name with the capture before.
+    pub fn looks_back_at(&self, name: &str) -> bool {
+        match self {
+            Self::And(parts) | Self::Or(parts) => parts.iter().any(|part| part.looks_back_at(name)),
+            Self::Not(inner) => inner.looks_back_at(name),
+            Self::Test(operand, Test::Moves(..) | Test::Changes) => operand.name == name,
+            Self::Test(..) => false,
+        }
+    }
+
+    fn required(&self, of: Option<&str>) -> Option<Vec<Term>> {
         match self {
             // Any part will do; the one that fewest texts meet is the best guess at the rarest.
-            Self::And(parts) => parts.iter().filter_map(Self::required).reduce(rarer),
+            Self::And(parts) => parts.iter().filter_map(|part| part.required(of)).reduce(rarer),
             Self::Or(parts) => {
-                let terms: Option<Vec<Vec<Term>>> = parts.iter().map(Self::required).collect();
+                let terms: Option<Vec<Vec<Term>>> = parts.iter().map(|part| part.required(of)).collect();
                 terms.map(|terms| terms.concat())
             }
+            Self::Test(operand, _) if of.is_some_and(|name| name != operand.name) => None,
             Self::Test(_, Test::Contains(phrase)) => phrase.required().map(|term| vec![term]),
             Self::Test(_, Test::Compares(Comparison::Equal, Literal::Text(text))) => {
                 longest(words(text)).map(|word| vec![Term::Word(word)])
@@ -59,6 +72,13 @@ impl Predicate {
             Self::Not(_) | Self::Test(..) => None,
         }
     }
+}
+
+/// Ascending, each once.
+pub(crate) fn distinct(mut terms: Vec<Term>) -> Vec<Term> {
+    terms.sort();
+    terms.dedup();
+    terms
 }
 
 /// The fewer terms; of as many, those of which the shortest is longer.

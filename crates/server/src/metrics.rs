@@ -122,6 +122,7 @@ impl Collector for EngineMetrics {
             ("hosts", "Hosts known", stats.hosts),
             ("probes_in_flight", "Probes in flight", stats.in_flight),
             ("ceis_open", "Needs that span sources, neither captured nor lost", stats.ceis_open),
+            ("queries", "Continuous queries that are installed", stats.queries),
             ("journal_waiting", "Decisions not yet written", stats.journal_waiting),
             ("abandoned_readings", "Readings given up that still run", stats.abandoned_readings),
         ];

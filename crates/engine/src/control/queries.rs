@@ -17,7 +17,7 @@ use std::time::Duration;
 use dunlin_core::Time;
 use dunlin_query::limits::MAX_INTERVAL;
 use dunlin_query::plan::{CapturedBy, PlannedInterval};
-use dunlin_query::{Need, Start};
+use dunlin_query::{Need, Start, Term, TermIndex, What};
 use dunlin_store::{
     CeiId, InstanceId, InstanceNext, InstanceStep, NewCei, NewInterval, QueryId, SourceId, StoredCei,
     StoredInstance,
@@ -35,8 +35,7 @@ const MOST_OPEN: usize = 256;
 #[derive(Debug, Default)]
 pub(super) struct Queries {
     installed: BTreeMap<QueryId, Installed>,
-    /// The selects that read each source.
-    by_source: BTreeMap<SourceId, BTreeSet<(QueryId, usize)>>,
+    by_source: BTreeMap<SourceId, Readers>,
     /// When the next instance of each begins by the clock.
     begins: BTreeSet<(Time, QueryId)>,
     open: BTreeMap<InstanceId, OpenInstance>,
@@ -46,6 +45,53 @@ pub(super) struct Queries {
     last_id: i64,
     /// When this run began.
     started: Option<Time>,
+}
+
+/// The selects that read a source, by what a change of it may mean to them.
+#[derive(Debug, Default)]
+struct Readers {
+    all: BTreeSet<(QueryId, usize)>,
+    /// Those that wait for changes, and have to look at each.
+    of_any_change: BTreeSet<(QueryId, usize)>,
+    /// Triggers that a change means something to only if it brought certain words: of new items, or of values.
+    item_triggers: TermIndex<QueryId>,
+    value_triggers: TermIndex<QueryId>,
+    /// The open instances that read it.
+    open: BTreeSet<InstanceId>,
+}
+
+impl Readers {
+    fn add(&mut self, config: &QueryConfig, select: usize) {
+        self.all.insert((config.id, select));
+        match self.triggers(config, select) {
+            Some((triggers, terms)) => triggers.insert(config.id, &terms),
+            None if waits_for_change(config, select) => {
+                self.of_any_change.insert((config.id, select));
+            }
+            None => {}
+        }
+    }
+
+    fn remove(&mut self, config: &QueryConfig, select: usize) {
+        self.all.remove(&(config.id, select));
+        self.of_any_change.remove(&(config.id, select));
+        if let Some((triggers, terms)) = self.triggers(config, select) {
+            triggers.remove(config.id, &terms);
+        }
+    }
+
+    /// The triggers to which a select belongs, with its terms.
+    fn triggers(
+        &mut self,
+        config: &QueryConfig,
+        select: usize,
+    ) -> Option<(&mut TermIndex<QueryId>, Vec<Term>)> {
+        let terms = config.plan.trigger_terms().filter(|_| select == 0)?;
+        Some(match config.plan.selects().first()?.what {
+            What::Item => (&mut self.item_triggers, terms),
+            What::Value => (&mut self.value_triggers, terms),
+        })
+    }
 }
 
 #[derive(Debug)]
@@ -100,6 +146,11 @@ impl Queries {
         let open = self.open.remove(&id)?;
         if let Some(installed) = self.installed.get_mut(&open.query) {
             installed.open.remove(&id);
+            for source in &installed.config.sources {
+                self.by_source.get_mut(source).into_iter().for_each(|readers| {
+                    readers.open.remove(&id);
+                });
+            }
         }
         for (select, interval) in &open.state.intervals {
             self.ends.remove(&(interval.finish, id, *select));
@@ -113,6 +164,11 @@ impl Queries {
     fn keep(&mut self, id: InstanceId, open: OpenInstance) {
         let Some(installed) = self.installed.get_mut(&open.query) else { return };
         installed.open.insert(id);
+        for source in &installed.config.sources {
+            self.by_source.get_mut(source).into_iter().for_each(|readers| {
+                readers.open.insert(id);
+            });
+        }
         for (select, interval) in &open.state.intervals {
             if open.state.instance.is_open(*select) {
                 self.ends.insert((interval.finish, id, *select));
@@ -132,7 +188,7 @@ impl Control {
         self.queries.started.get_or_insert(now);
         let id = config.id;
         for (select, source) in config.sources.iter().enumerate() {
-            self.queries.by_source.entry(*source).or_default().insert((id, select));
+            self.queries.by_source.entry(*source).or_default().add(&config, select);
         }
         let next = if config.is_paused { None } else { first_begin(&config, now) };
         self.queries.begins.extend(next.map(|at| (at, id)));
@@ -150,20 +206,23 @@ impl Control {
 
     /// A query is removed, and its instances with it.
     pub(super) fn query_removed(&mut self, now: Time, id: QueryId) {
+        let Some(installed) = self.queries.installed.get(&id) else { return };
+        for instance in installed.open.clone() {
+            if let Some(cei) = self.queries.forget(instance) {
+                self.cei_withdrawn(now, cei);
+            }
+        }
         let Some(installed) = self.queries.installed.remove(&id) else { return };
         for (select, source) in installed.config.sources.iter().enumerate() {
             if let Some(readers) = self.queries.by_source.get_mut(source) {
-                readers.remove(&(id, select));
-                if readers.is_empty() {
+                readers.remove(&installed.config, select);
+                if readers.all.is_empty() {
                     self.queries.by_source.remove(source);
                 }
             }
         }
-        self.queries.begins.extract_if(.., |(_, query)| *query == id).for_each(drop);
-        for instance in installed.open {
-            if let Some(cei) = self.queries.forget(instance) {
-                self.cei_withdrawn(now, cei);
-            }
+        if let Some(next) = installed.next {
+            self.queries.begins.remove(&(next, id));
         }
     }
 

@@ -1,12 +1,12 @@
 //! What is remembered of captures for queries: the parts of an instance that are captured, and when each part of a query was
 //! last. Bounded, and stored as bytes; reading what another release wrote gives nothing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dunlin_core::Time;
 use dunlin_extract::{Item, amounts};
 use dunlin_query::plan::{Instance, PlannedInterval, QueryPlan};
-use dunlin_query::{Before, Captures, Value, What};
+use dunlin_query::{Before, Captures, Value, What, words};
 use dunlin_store::VersionId;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -90,20 +90,22 @@ pub struct CapturedPart {
 
 impl CapturedPart {
     /// What a query captures now of what is on a source.
-    pub fn of(
-        what: What,
-        is_trigger: bool,
-        at: Time,
-        seen: &[SeenItem],
-        memory: &QueryPartMemory<'_>,
-    ) -> Self {
-        let since = memory.since(is_trigger, seen);
-        let is_wanted =
-            |seen: &&SeenItem| what == What::Value || since.is_none_or(|since| seen.first_seen > since);
+    pub fn of(what: What, newness: Newness, at: Time, seen: &[SeenItem], before: &[String]) -> Self {
+        let first_read = seen.iter().map(|seen| seen.first_seen).min();
+        let is_wanted = |seen: &&SeenItem| what == What::Value || newness.is_new(seen, at, first_read);
         let items =
             seen.iter().filter(is_wanted).take(MOST_ITEMS).map(|seen| KeptItem::of(&seen.item)).collect();
-        let before = if what == What::Value { memory.part.values.clone() } else { Vec::new() };
+        let before = if what == What::Value { before.to_vec() } else { Vec::new() };
         Self { at, version: None, items, before }
+    }
+
+    /// The words of all its texts, for an index over queries.
+    pub fn words(&self) -> BTreeSet<String> {
+        let texts = self.items.iter().flat_map(|item| {
+            let [link, author] = [&item.link, &item.author].map(|text| text.as_deref().unwrap_or_default());
+            [item.title.as_str(), link, author, item.text.as_str()]
+        });
+        texts.flat_map(words).collect()
     }
 
     fn values(&self, what: What, reads_json: bool) -> Vec<Value<'_>> {
@@ -132,26 +134,41 @@ pub struct PartMemory {
     pub values: Vec<String>,
 }
 
-/// What a query remembers of a part, with when the query was installed.
-#[derive(Debug, Clone, Copy)]
-pub struct QueryPartMemory<'m> {
-    /// What it remembers.
-    pub part: &'m PartMemory,
-    /// When the query was installed.
-    pub installed: Time,
+/// Which items of a source are new for a part of a query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Newness {
+    /// For a trigger ON CHANGE: those that this change brought.
+    WithThisChange,
+    /// For any other trigger: those since its last capture, and at the first one, what came after the query was installed and
+    /// its source first read.
+    SinceInstalled {
+        /// When the part was last captured.
+        captured: Option<Time>,
+        /// When the query was installed.
+        installed: Time,
+    },
+    /// For any other part: those since its last capture, and at the first one, all.
+    SinceCapture(Option<Time>),
 }
 
-impl QueryPartMemory<'_> {
-    /// Since when an item has to be there to be new. At the first capture of a trigger that is what came after the query was
-    /// installed and its source first read; at that of any other part, all is new.
-    fn since(&self, is_trigger: bool, seen: &[SeenItem]) -> Option<Time> {
-        let first_read = || seen.iter().map(|seen| seen.first_seen).min();
-        match self.part.captured {
-            Some(captured) => Some(captured),
-            None if is_trigger => {
-                Some(first_read().map_or(self.installed, |first| first.max(self.installed)))
+impl Newness {
+    /// What is new for a select that waits for a change, or not, when its part was last captured then.
+    pub fn of(select: usize, waits_for_change: bool, captured: Option<Time>, installed: Time) -> Self {
+        match select {
+            0 if waits_for_change => Self::WithThisChange,
+            0 => Self::SinceInstalled { captured, installed },
+            _ => Self::SinceCapture(captured),
+        }
+    }
+
+    fn is_new(self, item: &SeenItem, at: Time, first_read: Option<Time>) -> bool {
+        match self {
+            Self::WithThisChange => item.first_seen >= at,
+            Self::SinceInstalled { captured, installed } => {
+                item.first_seen
+                    > captured.unwrap_or_else(|| first_read.max(Some(installed)).unwrap_or(installed))
             }
-            None => None,
+            Self::SinceCapture(captured) => captured.is_none_or(|captured| item.first_seen > captured),
         }
     }
 }

@@ -12,7 +12,7 @@ use dunlin_store::{
     NewSource, QuerySource, Source, SourceId, SourceQuery, Store, Version, VersionId, VersionQuery,
 };
 
-use super::parts::{CapturedPart, QueryMemory, QueryPartMemory, SeenItem};
+use super::parts::{CapturedPart, Newness, QueryMemory, SeenItem};
 use super::{item_json, text};
 use crate::detection::{Content, Detection};
 use crate::{Error, Settings};
@@ -312,8 +312,9 @@ impl Run<'_> {
             End::Captured => {
                 let (version, seen) = self.histories[select].at(at, self.store)?;
                 let part = self.memory.parts.get(select).cloned().unwrap_or_default();
-                let memory = QueryPartMemory { part: &part, installed: self.from };
-                let mut captured = CapturedPart::of(what, select == 0, at, &seen, &memory);
+                let waits = self.plan.selects()[select].start == Some(Start::OnChange);
+                let newness = Newness::of(select, waits, part.captured, self.from);
+                let mut captured = CapturedPart::of(what, newness, at, &seen, &part.values);
                 captured.version = version;
                 self.memory.captured(select, &captured, what);
                 open.state.parts.insert(select, captured);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dunlin_core::Time;
 use dunlin_query::plan::{CapturedBy, Instance, Outcome, PlannedInterval, QueryPlan, Step};
-use dunlin_query::{Captures, Value, parse};
+use dunlin_query::{Captures, TermIndex, Value, parse, words};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -175,7 +175,71 @@ fn the_state_of_another_query_is_no_reason_to_panic() {
     }
 }
 
+#[test]
+fn a_change_without_the_words_that_all_depends_on_begins_nothing() {
+    let terms = |text: &str| {
+        let text = format!("QUERY q SELECT item AS a FROM source 1 ON CHANGE {text}");
+        let terms = plan(&text).trigger_terms()?;
+        Some(terms.iter().map(|term| term.text().to_owned()).collect::<Vec<_>>().join(" "))
+    };
+    let some = |text: &str| Some(text.to_owned());
+    assert_eq!(terms("WHERE a CONTAINS 'crude oil' OR a CONTAINS '%gas%'"), some("crude gas"));
+    assert_eq!(terms("WHERE NOT a CONTAINS 'oil'"), None);
+    assert_eq!(terms(""), None);
+    let two = "SELECT item AS b FROM source 2 WHEN a CONTAINS 'oil' SELECT value AS c FROM source 3";
+    assert_eq!(terms(&format!("{two} WHEN a CONTAINS 'gas'")), some("gas oil"));
+    assert_eq!(terms(two), None, "c begins with the instance");
+    assert_eq!(terms(&format!("{two} WHEN a CONTAINS 'gas' AND b CONTAINS 'tin'")), some("gas oil"));
+    assert_eq!(terms(&format!("{two} WHEN a CONTAINS 'gas' OR b CONTAINS 'tin'")), None);
+    assert_eq!(terms(&format!("{two} WHEN b CONTAINS 'tin'")), None);
+    assert_eq!(terms(&format!("{two} WITHIN 1 DAY WHERE a CONTAINS 'oil'")), None, "c may be missed");
+    let value = |text: &str| {
+        plan(&format!("QUERY q SELECT value AS a FROM source 1 ON CHANGE WHERE {text}")).trigger_terms()
+    };
+    assert!(value("a CONTAINS 'eur'").is_some());
+    assert_eq!(value("a CONTAINS 'eur' AND a RISES"), None, "it has to know the one before");
+    let clock = plan("QUERY q SELECT item AS a FROM source 1 EVERY 1 HOUR WHERE a CONTAINS 'oil'");
+    assert_eq!(clock.trigger_terms(), None);
+}
+
 proptest! {
+    /// With the index as without: what it passes over would have ended at once, and silently.
+    #[test]
+    fn what_has_no_term_of_the_trigger_ends_at_once_with_nothing_to_tell(
+        condition in trees::predicate(&["part_0"], &[]),
+        others in vec(trees::predicate(&["part_0", "part_2"], &["part_1"]), 0..3),
+        is_alone in any::<bool>(),
+        texts in vec(trees::words_of_texts(), 0..3),
+    ) {
+        let mut text = "QUERY q SELECT item AS part_0 FROM source 1 ON CHANGE\n".to_owned();
+        if is_alone {
+            text.push_str(&format!("WHERE {condition}"));
+        } else {
+            text.push_str(&format!("SELECT value AS part_1 FROM source 2 WHEN {condition}\n"));
+            for (number, other) in (2..).zip(others) {
+                let is_of_trigger = other.names().iter().all(|name| *name == "part_0");
+                let other = if is_of_trigger { other } else { condition.clone() };
+                text.push_str(&format!("SELECT item AS part_{number} FROM source 3 WHEN {other}\n"));
+            }
+        }
+        let plan = plan(&text);
+        let (mut instance, _) = plan.begin(at(0));
+        let mut captures = Captures::new();
+        captures.insert("part_0", texts.iter().map(|(title, text)| {
+            Value { title: Some(title), text, author: Some(title), ..Value::default() }
+        }).collect());
+        let step = instance.captured(&plan, 0, &captures, at(1));
+        if let Some(terms) = plan.trigger_terms() {
+            let mut index = TermIndex::default();
+            index.insert((), &terms);
+            let all: Vec<String> = texts.iter().flat_map(|(title, text)| words(title).chain(words(text))).collect();
+            if index.concerned(all.iter().map(String::as_str)).is_empty() {
+                let is_silent = matches!(step.outcome, Some(Outcome::Filtered | Outcome::FellAway));
+                prop_assert!(is_silent, "{text} ends with {:?}", step.outcome);
+            }
+        }
+    }
+
     #[test]
     fn any_instance_ends_once_and_wants_each_part_at_most_once(
         queries in trees::queries(),

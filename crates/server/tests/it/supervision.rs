@@ -84,6 +84,7 @@ async fn figures_are_text_that_prometheus_reads() {
         "dunlin_ceis_open 0",
         "dunlin_ceis_captured_total 0",
         "dunlin_ceis_lost_total 0",
+        "dunlin_queries 0",
         "dunlin_http_requests_total{",
     ] {
         assert!(text.lines().any(|line| line.starts_with(name)), "{name} in {text}");

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dunlin_core::Time;
-use dunlin_query::From;
 use dunlin_query::plan::{CapturedBy, Outcome, Step};
+use dunlin_query::{From, What};
 use dunlin_store::{
     Capture, CapturedInterval, InstanceEnd, InstanceId, InstanceNext, InstanceStep, NewMiss, NewPart,
     NewResult, QueryId, SourceId, VersionId,
@@ -12,7 +12,7 @@ use dunlin_store::{
 
 use super::{OpenInstance, waits_for_change};
 use crate::control::Control;
-use crate::queries::{CapturedPart, MissedPart, QueryPartMemory, SeenItem, item_json};
+use crate::queries::{CapturedPart, MissedPart, Newness, SeenItem, item_json};
 
 /// How a part of an instance closed.
 pub(super) enum Closed {
@@ -24,7 +24,9 @@ impl Control {
     /// Takes the steps that follow from a capture; they are stored with it. `seen` is what is on the source now.
     pub(in crate::control) fn step_queries(&mut self, now: Time, capture: &mut Capture, seen: &[SeenItem]) {
         let (source, at) = (capture.source, capture.at);
-        let Some(readers) = self.queries.by_source.get(&source).cloned() else { return };
+        if !self.queries.reads(source) {
+            return;
+        }
         let has_changed = capture.outcome == dunlin_store::Outcome::Changed;
         let mut steps = Vec::new();
         let mut hits: BTreeMap<InstanceId, BTreeSet<usize>> = BTreeMap::new();
@@ -35,13 +37,13 @@ impl Control {
             }
         }
         if has_changed {
-            for (query, select) in &readers {
-                if let Some((instance, wants)) = self.begun_by_change(now, *query, *select, at, &mut steps) {
-                    hits.entry(instance).or_default().insert(*select);
+            for (query, select) in self.concerned_by_change(source, at, seen) {
+                if let Some((instance, wants)) = self.begun_by_change(now, query, select, at, &mut steps) {
+                    hits.entry(instance).or_default().insert(select);
                     wanted.insert(instance, wants);
                 }
-                for instance in self.waiting_for_change(*query, *select, at) {
-                    hits.entry(instance).or_default().insert(*select);
+                for instance in self.waiting_for_change(query, select, at) {
+                    hits.entry(instance).or_default().insert(select);
                 }
             }
         }
@@ -76,16 +78,35 @@ impl Control {
         capture.steps = steps;
     }
 
+    /// The selects that a change of a source may mean something to, in order: those that wait for changes, and triggers unless
+    /// they ask for words that the change did not bring. An instance that they began would end at once, and silently.
+    fn concerned_by_change(
+        &self,
+        source: SourceId,
+        at: Time,
+        seen: &[SeenItem],
+    ) -> BTreeSet<(QueryId, usize)> {
+        let Some(readers) = self.queries.by_source.get(&source) else { return BTreeSet::new() };
+        let mut concerned = readers.of_any_change.clone();
+        for (what, triggers) in [(What::Item, &readers.item_triggers), (What::Value, &readers.value_triggers)]
+        {
+            if !triggers.is_empty() {
+                let words = CapturedPart::of(what, Newness::WithThisChange, at, seen, &[]).words();
+                let asking = triggers.concerned(words.iter().map(String::as_str));
+                concerned.extend(asking.into_keys().map(|query| (query, 0)));
+            }
+        }
+        concerned
+    }
+
     /// The version that holds what was captured of a source at a time is known.
     pub(in crate::control) fn note_version(&mut self, source: SourceId, at: Time, version: VersionId) {
         let Some(readers) = self.queries.by_source.get(&source) else { return };
-        for (query, select) in readers {
-            let Some(installed) = self.queries.installed.get(query) else { continue };
-            for instance in &installed.open {
-                let open = self.queries.open.get_mut(instance);
-                if let Some(part) = open.and_then(|open| open.state.parts.get_mut(select))
-                    && part.at == at
-                {
+        for instance in &readers.open {
+            let Some(open) = self.queries.open.get_mut(instance) else { continue };
+            let Some(installed) = self.queries.installed.get(&open.query) else { continue };
+            for (select, part) in &mut open.state.parts {
+                if part.at == at && installed.config.sources.get(*select) == Some(&source) {
                     part.version = Some(version);
                 }
             }
@@ -146,8 +167,9 @@ impl Control {
     ) -> Option<CapturedPart> {
         let config = &self.queries.installed.get(&query)?.config;
         let what = config.plan.selects().get(select)?.what;
-        let memory = QueryPartMemory { part: config.memory.parts.get(select)?, installed: config.installed };
-        Some(CapturedPart::of(what, select == 0, at, seen, &memory))
+        let (memory, installed) = (config.memory.parts.get(select)?, config.installed);
+        let newness = Newness::of(select, waits_for_change(config, select), memory.captured, installed);
+        Some(CapturedPart::of(what, newness, at, seen, &memory.values))
     }
 
     /// Closes parts of an instance, and what follows from that, as one step.

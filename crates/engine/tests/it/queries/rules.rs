@@ -275,3 +275,57 @@ fn a_query_is_tried_on_what_is_stored() {
     assert_eq!((nowhere.span, nowhere.n_instances), (None, 0));
     assert_eq!(test_store.store.queries(&dunlin_store::QueryFilter { after: None, limit: 9 }).unwrap(), []);
 }
+
+/// The second of each pair asks the same in a way that no word of it can be looked up by.
+#[test]
+fn a_query_that_is_looked_up_by_its_words_tells_what_one_that_sees_every_change_tells() {
+    let blog = "http://blog.test/feed";
+    let posts: Vec<(i64, &str)> = (1..40)
+        .map(|number| {
+            let titles = ["Oil rises", "Gold falls", "Turmoil in town", "Weather", "The oil of tomorrow"];
+            (number * 700, titles[(number * number % 5) as usize])
+        })
+        .collect();
+    let values: Vec<(i64, String)> = (0..30)
+        .map(|number| {
+            (number * 900 - 10, format!("{number} {}", ["sold out", "in stock", "few"][number as usize % 3]))
+        })
+        .collect();
+    let values: Vec<(i64, &str)> = values.iter().map(|(at, value)| (*at, value.as_str())).collect();
+    let (test_store, mut run) = service(Texts::default().feed(blog, &posts).page(OTHER, &values));
+    let post = "SELECT item AS post FROM feed 'http://blog.test/feed' ON CHANGE";
+    let stock = "SELECT value AS stock FROM page 'http://other.test/' PICK '.last' ON CHANGE";
+    let more = "SELECT value AS stock FROM page 'http://other.test/' PICK '.last'";
+    let hidden = "OR post.title MATCHES 'no such title'";
+    let texts = [
+        (
+            format!("{post} WHERE post CONTAINS '%oil%'"),
+            format!("{post} WHERE post CONTAINS '%oil%' {hidden}"),
+        ),
+        (
+            format!("{post} {more} WHEN post CONTAINS 'oil' WITHIN 5 MINUTES"),
+            format!("{post} {more} WHEN post CONTAINS 'oil' {hidden} WITHIN 5 MINUTES"),
+        ),
+        (
+            format!("{stock} WHERE stock CONTAINS 'sold out'"),
+            format!("{stock} WHERE stock CONTAINS 'sold out' OR stock MATCHES 'no such value'"),
+        ),
+    ];
+    let mut pairs = Vec::new();
+    for (number, (by_words, by_all)) in texts.iter().enumerate() {
+        let one = run.add_query(&format!("QUERY by_words{number} {by_words}")).unwrap();
+        pairs.push((one, run.add_query(&format!("QUERY by_all{number} {by_all}")).unwrap()));
+    }
+    run.run_until(at(29_000));
+    for (by_words, by_all) in pairs {
+        let all = |query| {
+            results(&test_store.store, query)
+                .iter()
+                .map(|result| (result.result.at, told(result)))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(all(by_words), all(by_all));
+        assert!((5..30).contains(&all(by_words).len()), "{}", all(by_words).len());
+        assert_eq!(misses(&test_store.store, by_words).len(), misses(&test_store.store, by_all).len());
+    }
+}
