@@ -1,6 +1,7 @@
 //! Which intervals the instances of a query want as captures come in, and how they end. The examples of the papers are in
 //! docs/query-language.md; here are the rules one by one, and what holds for any query.
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use dunlin_core::Time;
@@ -213,13 +214,13 @@ proptest! {
     ) {
         let mut text = "QUERY q SELECT item AS part_0 FROM source 1 ON CHANGE\n".to_owned();
         if is_alone {
-            text.push_str(&format!("WHERE {condition}"));
+            write!(text, "WHERE {condition}").unwrap();
         } else {
-            text.push_str(&format!("SELECT value AS part_1 FROM source 2 WHEN {condition}\n"));
+            writeln!(text, "SELECT value AS part_1 FROM source 2 WHEN {condition}").unwrap();
             for (number, other) in (2..).zip(others) {
                 let is_of_trigger = other.names().iter().all(|name| *name == "part_0");
                 let other = if is_of_trigger { other } else { condition.clone() };
-                text.push_str(&format!("SELECT item AS part_{number} FROM source 3 WHEN {other}\n"));
+                writeln!(text, "SELECT item AS part_{number} FROM source 3 WHEN {other}").unwrap();
             }
         }
         let plan = plan(&text);
