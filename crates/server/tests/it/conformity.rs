@@ -56,6 +56,17 @@ fn as_described(document: &Value, operation: &Value, answer: &Answer, what: &str
     }
 }
 
+async fn a_query_with_results_and_one_with_misses(service: &Service, text: &str) -> (Value, Value) {
+    let query = service.client.post("/queries", json!({ "text": text })).await.json()["id"].clone();
+    let has_results = |page: &Value| page["results"][0].is_object();
+    service.eventually(&format!("/queries/{query}/results"), has_results).await;
+    let url = service.site.url("/lost");
+    let lost = format!("QUERY lost SELECT item AS post FROM feed '{url}' EVERY 1 SECOND");
+    let lost = service.client.post("/queries", json!({ "text": lost })).await.json()["id"].clone();
+    service.eventually(&format!("/queries/{lost}/missed"), |page| page["missed"][0].is_object()).await;
+    (query, lost)
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_route_answers_as_the_document_says() {
     let local_token = Some(Secret("dunlin_local-cli_00".to_owned()));
@@ -70,13 +81,7 @@ async fn every_route_answers_as_the_document_says() {
     let proof = format!("/proof?challenge={}", proof::challenge().unwrap());
     let (none, url) = (Value::Null, service.site.url("/growing/c"));
     let text = |name: &str| format!("QUERY {name} SELECT item AS post FROM feed '{url}' EVERY 1 SECOND");
-    let query = service.client.post("/queries", json!({ "text": text("a") })).await.json()["id"].clone();
-    let has_results = |page: &Value| page["results"][0].is_object();
-    service.eventually(&format!("/queries/{query}/results"), has_results).await;
-    let lost =
-        format!("QUERY lost SELECT item AS post FROM feed '{}' EVERY 1 SECOND", service.site.url("/lost"));
-    let lost = service.client.post("/queries", json!({ "text": lost })).await.json()["id"].clone();
-    service.eventually(&format!("/queries/{lost}/missed"), |page| page["missed"][0].is_object()).await;
+    let (query, lost) = a_query_with_results_and_one_with_misses(&service, &text("a")).await;
     let asked = [
         ("GET", "/healthz".to_owned(), none.clone()),
         ("GET", "/readyz".to_owned(), none.clone()),

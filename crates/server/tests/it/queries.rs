@@ -212,7 +212,10 @@ async fn what_is_about_the_words_of_a_watch_is_told_once_with_where_else_it_was_
         let items: String = titles.iter().map(item).collect();
         format!("<rss version='2.0'><channel><title>News</title>{items}</channel></rss>")
     };
-    let before = ["A hurricane warning for Florida was lifted", "The harbour opens"];
+    let before = [
+        "Hurricane warning for Florida: hurricane Ann left Florida, hurricane Bob nears Florida",
+        "The harbour opens",
+    ];
     let story = "Hurricane Milo reaches the coast of Florida in the early morning, and all ports close";
     let mut sources = Vec::new();
     for path in ["/one", "/two"] {
