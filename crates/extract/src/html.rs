@@ -1,5 +1,7 @@
 //! Pages: elements by selector, main text, visible text. All parsing is behind the nesting gate.
 
+use std::borrow::Cow;
+
 use scraper::{ElementRef, Html};
 
 use crate::document::Diagnostic;
@@ -9,6 +11,7 @@ use crate::nesting::{self, Gated};
 use crate::text::{heading_of, one_line, tidy_lines};
 use crate::work::Work;
 
+mod labels;
 mod region;
 mod selecting;
 mod stripped;
@@ -61,25 +64,21 @@ impl PageReader<'_> {
 
     /// The main text, as one item; all visible text where no main text stands out.
     pub(crate) fn main(&self, text: &str, diagnostics: &mut Vec<Diagnostic>) -> Found {
-        let cleaned = match self.parse(text) {
-            Ok(page) if self.ignored.is_empty() => Ok((title_of(&page), text.to_owned())),
-            Ok(mut page) => {
-                for id in self.ignored_ids(&page) {
-                    if let Some(mut node) = page.tree.get_mut(id) {
-                        node.detach();
-                    }
-                }
-                Ok((title_of(&page), page.html()))
-            }
-            Err(problem) => Err(problem),
-        };
-        let (title, html) = match cleaned {
-            Ok(cleaned) => cleaned,
+        let mut page = match self.parse(text) {
+            Ok(page) => page,
             Err(problem) => {
                 diagnostics.push(problem);
                 return one_item(None, without_outline(strip_tags(text)));
             }
         };
+        let title = title_of(&page);
+        let ignored = self.ignored_ids(&page);
+        for id in &ignored {
+            if let Some(mut node) = page.tree.get_mut(*id) {
+                node.detach();
+            }
+        }
+        let html = if ignored.is_empty() { Cow::Borrowed(text) } else { Cow::Owned(page.html()) };
         // What was written again is checked again: it is another text.
         let main = nesting::check(&html, self.limits).ok().and_then(|html| {
             if html.n_steps_up() < self.work.left() {
@@ -89,10 +88,8 @@ impl PageReader<'_> {
             diagnostics.push(Diagnostic::NoMainText { limit: self.limits.max_steps });
             None
         });
-        match main {
-            Some(main) => one_item(title, without_outline(main)),
-            None => self.whole(text, diagnostics),
-        }
+        let main = main.map(without_outline);
+        one_item(title, main.unwrap_or_else(|| self.visible(page.root_element(), &ignored)))
     }
 
     /// One item for each element that `selector` matches.
@@ -203,7 +200,7 @@ impl PageReader<'_> {
 /// The text of XML that is no feed, one line per element, as one item.
 pub(crate) fn elements(xml: &str) -> Found {
     let text = strip_tags(xml);
-    let unescaped = quick_xml::escape::unescape(&text).map(std::borrow::Cow::into_owned);
+    let unescaped = quick_xml::escape::unescape(&text).map(Cow::into_owned);
     one_item(None, without_outline(unescaped.unwrap_or(text)))
 }
 

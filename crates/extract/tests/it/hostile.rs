@@ -36,7 +36,7 @@ fn a_megabyte_of_nested_lists_never_reaches_a_parser() {
 
 #[test]
 fn markup_that_keeps_a_parser_busy_is_read_as_plain_text() {
-    let attributes: String = (0..100_000).rev().map(|n| format!("<html a{n}=1>")).collect();
+    let attributes = (0..100_000).rev().map(|n| format!("<html a{n}=1>")).collect::<Vec<_>>().concat();
     let closed = format!("{}{}", "<span>".repeat(500), "</p>".repeat(400_000));
     for page in [attributes, closed] {
         let page = format!("<!doctype html><title>t</title>{page}<p>the end");
@@ -84,7 +84,7 @@ fn selectors_are_charged_for_the_nodes_they_visit() {
     let names = || (0..100_000).map(|n| format!("<x{n} class=price></x{n}>"));
     let distinct = format!("<html>{}", names().collect::<String>());
     let paragraphs = format!("<html>{}", "<p>x</p>".repeat(100_000));
-    let commented = format!("<html>{}", format!("<p>{}", "<!---->".repeat(500)).repeat(2_000));
+    let commented = format!("<html>{}", format!("<p>{}", "<!---->".repeat(200)).repeat(2_000));
     let classes = format!("<html>{}", format!("<p class='{}'>", "a ".repeat(40_000)).repeat(90));
     let many = ["[class~=b]"; 90].join(",");
     for (page, css) in [
@@ -125,7 +125,7 @@ fn the_main_text_is_not_searched_where_that_would_take_long() {
     let deep =
         read(&Recipe::HtmlMain, format!("<html><title>t</title>{}{rest}", "<div>".repeat(500)).as_bytes());
     assert!(matches!(deep.diagnostics[0], Diagnostic::NoMainText { .. }), "{:?}", deep.diagnostics);
-    assert!(deep.items[0].text.starts_with("x, yx, y"), "all text is read instead");
+    assert!(deep.items[0].text.starts_with("x, y x, y"), "all text is read instead");
     assert_eq!(deep.items[0].title, "t");
     let flat =
         read(&Recipe::HtmlMain, format!("<html><p>some words</p>{}", "<p>x, y</p>".repeat(2_000)).as_bytes());
@@ -220,7 +220,8 @@ fn what_is_kept_of_a_document_is_bounded_over_all_its_items() {
 #[test]
 fn elements_inside_each_other_are_not_read_over_and_over() {
     let page = format!("<html>{}{}", "<div>".repeat(400), "<p>words</p>".repeat(2_000));
-    let limits = Limits { max_steps: 400_000, ..Limits::default() };
+    let limits = Limits { max_steps: 800_000, ..Limits::default() };
+    // About half of it is what parsing takes.
     let document = with_limits(limits, &selector("div, p"), &page);
     // The first few contain all the rest; 400 of them would read it 400 times.
     assert!((1..40).contains(&document.items.len()), "{}", document.items.len());
