@@ -11,7 +11,6 @@ use crate::nesting::{self, Gated};
 use crate::text::{heading_of, one_line, tidy_lines};
 use crate::work::Work;
 
-mod labels;
 mod region;
 mod selecting;
 mod stripped;
