@@ -11,14 +11,15 @@ fn demand() -> impl Strategy<Value = ProbeDemand> {
     let changes = || prop_oneof![1 => Just(0.0), 1 => Just(1.0), 4 => 0.001..6.0f64];
     let weight = prop_oneof![1 => Just(0.0), 2 => Just(1.0), 3 => 0.0..3.0f64];
     let evidence = prop_oneof![Just(0.5), Just(1e6), 0.1..50.0f64];
-    (weight, changes(), changes(), evidence, 0..3u32, 1..6u32, 0..2u32).prop_map(
+    (weight, changes(), changes(), evidence, 0..5u32, 1..6u32, 0..2u32).prop_map(
         |(weight, pending, expected, evidence, least, most, group)| ProbeDemand {
             weight,
             pending,
             expected,
             evidence,
             cost: 1.0,
-            least: u32::from(least == 2),
+            // More than the most, too.
+            least: least.saturating_sub(2),
             most,
             group,
         },

@@ -84,6 +84,27 @@ fn a_crowd_of_new_sources_takes_turns_with_needs() {
     assert!((0.23..=0.26).contains(&share), "{share}");
 }
 
+/// In every other second somebody asks for a probe, and it is made. New sources and needs share what is left by halves.
+#[test]
+fn a_probe_that_was_requested_takes_the_turn_of_nobody() {
+    let (share, probed) = beside_needs_at_twice_the_budget(400, |scheduler, second| {
+        if second == 1 {
+            let terms = SourceTerms { shortest_gap: Duration::ZERO, ..terms(0) };
+            scheduler.apply(at(1), joined(100, terms, sure(1e-9), Some(at(0))));
+            for source in 101..1_000 {
+                scheduler.apply(at(1), joined(source, terms, sure(1e-9), None));
+            }
+        }
+        if second % 2 == 0 {
+            scheduler.apply(at(second), Input::ProbeRequested { resource: ResourceIdx(100) });
+        }
+    });
+    let count = |reason| probed.iter().filter(|(_, choice)| choice.reason == reason).count();
+    assert_eq!(count(Reason::Requested), 200);
+    assert!((99..=101).contains(&count(Reason::New)), "{}", count(Reason::New));
+    assert!((0.11..=0.13).contains(&share), "{share}");
+}
+
 /// Both needs are known while nothing can have changed since the last probe. When they are due, the changes of the second source
 /// have become worth something, and a probe serves both.
 #[test]
