@@ -280,17 +280,13 @@ fn a_query_is_tried_on_what_is_stored() {
 #[test]
 fn a_query_that_is_looked_up_by_its_words_tells_what_one_that_sees_every_change_tells() {
     let blog = "http://blog.test/feed";
-    let posts: Vec<(i64, &str)> = (1..40)
-        .map(|number| {
-            let titles = ["Oil rises", "Gold falls", "Turmoil in town", "Weather", "The oil of tomorrow"];
-            (number * 700, titles[(number * number % 5) as usize])
-        })
-        .collect();
-    let values: Vec<(i64, String)> = (0..30)
-        .map(|number| {
-            (number * 900 - 10, format!("{number} {}", ["sold out", "in stock", "few"][number as usize % 3]))
-        })
-        .collect();
+    let titles = ["Oil rises", "Gold falls", "Turmoil in town", "Weather", "The oil of tomorrow"];
+    let order = [1, 4, 4, 1, 0].iter().cycle();
+    let posts: Vec<(i64, &str)> =
+        (1..40).zip(order).map(|(number, title): (i64, &usize)| (number * 700, titles[*title])).collect();
+    let words = ["sold out", "in stock", "few"].iter().cycle();
+    let values: Vec<(i64, String)> =
+        (0..30).zip(words).map(|(number, words)| (number * 900 - 10, format!("{number} {words}"))).collect();
     let values: Vec<(i64, &str)> = values.iter().map(|(at, value)| (*at, value.as_str())).collect();
     let (test_store, mut run) = service(Texts::default().feed(blog, &posts).page(OTHER, &values));
     let post = "SELECT item AS post FROM feed 'http://blog.test/feed' ON CHANGE";

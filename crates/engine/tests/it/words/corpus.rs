@@ -56,6 +56,7 @@ impl Press {
     }
 
     /// Small numbers are more frequent, as with words (Zipf).
+    #[expect(clippy::cast_sign_loss, reason = "a power of what is at least 1 is at least 1")]
     fn rank(&mut self, n: usize) -> usize {
         let share: f64 = self.random.random();
         ((n as f64 + 1.0).powf(share) - 1.0) as usize
@@ -63,12 +64,11 @@ impl Press {
 
     fn sentence(&mut self, n_words: usize, subject: Option<usize>, share: f64) -> Vec<String> {
         (0..n_words)
-            .map(|_| match subject.filter(|_| self.random.random::<f64>() < share) {
-                Some(subject) => {
+            .map(|_| {
+                if let Some(subject) = subject.filter(|_| self.random.random::<f64>() < share) {
                     let rank = self.rank(N_OWN_WORDS);
                     self.subjects[subject][rank].clone()
-                }
-                None => {
+                } else {
                     let rank = self.rank(N_COMMON);
                     self.common[rank].clone()
                 }
