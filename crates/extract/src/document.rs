@@ -56,6 +56,9 @@ pub struct Item {
     /// Where the lines of the text stand on the page.
     #[serde(default, skip_serializing_if = "Outline::is_empty")]
     pub outline: Outline,
+    /// Who wrote it, as the feed says; several names are separated by commas.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
     /// When its publisher says it appeared, or was last touched.
     #[serde(with = "micros", default, skip_serializing_if = "Option::is_none")]
     pub published: Option<Time>,

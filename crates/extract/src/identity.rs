@@ -22,6 +22,7 @@ pub(crate) struct RawItem {
     pub(crate) text: String,
     /// Where the lines of the text stand.
     pub(crate) outline: Outline,
+    pub(crate) author: Option<String>,
     pub(crate) published: Option<Time>,
 }
 
@@ -46,8 +47,8 @@ pub(crate) fn assign(raw_items: Vec<RawItem>, diagnostics: &mut Vec<Diagnostic>)
         let Some(id) = candidates.into_iter().find(|id| carriers.get(id) == Some(&1)) else {
             continue;
         };
-        let RawItem { title, link, text, outline, published, .. } = raw;
-        items.push(Item { id, title, link, text, outline, published });
+        let RawItem { title, link, text, outline, author, published, .. } = raw;
+        items.push(Item { id, title, link, text, outline, author, published });
     }
     if items.len() < n_raw {
         diagnostics.push(Diagnostic::Repeated { n_items: n_raw - items.len() });

@@ -53,7 +53,7 @@ impl KeptItem {
             text: shortened(&item.text, MOST_TEXT),
             title: words(&item.title),
             link: item.link.as_deref().map(words),
-            author: None,
+            author: item.author.as_deref().map(words),
             published: item.published,
         }
     }

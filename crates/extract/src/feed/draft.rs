@@ -73,6 +73,45 @@ pub(super) mod link {
     pub(in crate::feed) const OTHER: u8 = 3;
 }
 
+/// Who wrote something: all names of the best rank.
+#[derive(Debug, Default)]
+pub(super) struct Authors {
+    rank: u8,
+    names: Vec<String>,
+}
+
+/// Nobody is told of more.
+const MAX_AUTHORS: usize = 8;
+
+impl Authors {
+    pub(super) fn offer(&mut self, rank: u8, written: &str) {
+        let name = author_name(written);
+        if name.is_empty() || (!self.names.is_empty() && rank > self.rank) {
+            return;
+        }
+        if rank < self.rank {
+            self.names.clear();
+        }
+        self.rank = rank;
+        if self.names.len() < MAX_AUTHORS && !self.names.contains(&name) {
+            self.names.push(name);
+        }
+    }
+
+    pub(super) fn joined(&self) -> Option<String> {
+        (!self.names.is_empty()).then(|| self.names.join(", "))
+    }
+}
+
+/// RSS wants an address of mail with the name in parentheses behind it.
+fn author_name(written: &str) -> String {
+    let named = written.trim().strip_suffix(')').and_then(|rest| rest.split_once('('));
+    match named {
+        Some((address, name)) if address.contains('@') && !name.trim().is_empty() => one_line(name),
+        _ => one_line(written),
+    }
+}
+
 /// An item, or what a feed says of itself.
 #[derive(Debug, Default)]
 pub(super) struct Draft {
@@ -80,6 +119,7 @@ pub(super) struct Draft {
     pub(super) link: Best<String>,
     pub(super) title: Best<Markup>,
     pub(super) text: Best<Markup>,
+    pub(super) authors: Authors,
     pub(super) dates: Dates,
 }
 
@@ -94,6 +134,7 @@ impl Draft {
             title: one_line(&title.unwrap_or_default()),
             link: self.link.take(),
             text: text.unwrap_or_default(),
+            author: self.authors.joined(),
             published,
             ..RawItem::default()
         }

@@ -9,6 +9,7 @@ pub(super) enum Meaning {
     Text(u8),
     Link,
     Id(u8),
+    Author(u8),
     Date(Stage),
 }
 
@@ -27,7 +28,7 @@ const SUMMARY: u8 = 1;
 
 /// What an element with this name in lower case means, directly inside of an item or a feed.
 pub(super) fn meaning(vocabulary: Vocabulary, name: &str) -> Option<Meaning> {
-    use Meaning::{Date, Id, Link, Text, Title};
+    use Meaning::{Author, Date, Id, Link, Text, Title};
     Some(match (vocabulary, name) {
         (Core | Atom, "title") => Title(OWN),
         (DublinCore, "title") => Title(1),
@@ -44,6 +45,9 @@ pub(super) fn meaning(vocabulary: Vocabulary, name: &str) -> Option<Meaning> {
         // Some RSS declares Atom's namespace for all that it has.
         (Core | Atom, "guid") => Id(OWN),
         (Core | Atom, "id") => Id(1),
+        (Core | Atom, "author") => Author(OWN),
+        (DublinCore, "creator") => Author(1),
+        (Itunes, "author") => Author(2),
         (Core | Atom, "pubdate" | "published" | "issued") | (DublinCore, "issued") => Date(Stage::Published),
         (Core | Atom | DublinCore, "created") => Date(Stage::Created),
         (Core | Atom, "updated" | "modified" | "lastbuilddate") | (DublinCore, "modified" | "date") => {

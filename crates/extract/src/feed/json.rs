@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value};
 
+use super::draft::Authors;
 use super::{Found, dates};
 use crate::document::{Diagnostic, Format};
 use crate::html::PageReader;
@@ -54,7 +55,13 @@ pub(super) fn read(text: &str, reader: &PageReader<'_>, diagnostics: &mut Vec<Di
     };
     let n_values = values.len();
     let items = values.iter().take(max_items).filter_map(Value::as_object);
-    let items: Vec<RawItem> = items.map(|item| raw_item(item, reader, &mut problems)).collect();
+    let of_feed = authors(&feed);
+    let items: Vec<RawItem> = items
+        .map(|item| {
+            let raw = raw_item(item, reader, &mut problems);
+            RawItem { author: raw.author.or_else(|| of_feed.clone()), ..raw }
+        })
+        .collect();
     diagnostics.extend(problems.into_iter().next());
     let odd = (items.len() < n_values.min(max_items)).then(|| "some of its items are none".to_owned());
     let is_complete = reason.is_none();
@@ -78,9 +85,21 @@ fn raw_item(item: &Map<String, Value>, reader: &PageReader<'_>, problems: &mut V
         title: string(item, "title").map(|title| one_line(&title)).unwrap_or_default(),
         link,
         text: text.unwrap_or_default(),
+        author: authors(item),
         published: date("date_published").or_else(|| date("date_modified")),
         ..RawItem::default()
     }
+}
+
+/// Who wrote an item or the feed: version 1.1 has a list, and version 1 has one.
+fn authors(object: &Map<String, Value>) -> Option<String> {
+    let several = object.get("authors").and_then(Value::as_array).into_iter().flatten();
+    let mut authors = Authors::default();
+    for author in several.chain(object.get("author")) {
+        let name = author.as_object().and_then(|author| string(author, "name"));
+        authors.offer(0, &name.or_else(|| author.as_str().map(str::to_owned)).unwrap_or_default());
+    }
+    authors.joined()
 }
 
 /// A field that is a text, or a number where a text should be.

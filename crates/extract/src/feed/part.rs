@@ -1,10 +1,10 @@
-//! A part of an item or of a feed while it is open: a title, a text, a link, an id, a date. When it ends, the item takes
+//! A part of an item or of a feed while it is open: a title, a text, a link, an id, an author, a date. When it ends, the item takes
 //! from it what it has use for. Not which elements are parts: see `field`.
 
 use super::dates;
 use super::draft::{Best, Draft, link};
 use super::field::Meaning;
-use super::markup::{Markup, Writing};
+use super::markup::{Markup, Writing, local_name};
 use super::tokens::Tag;
 use super::vocabulary::Vocabulary;
 use crate::html::PageReader;
@@ -15,6 +15,8 @@ pub(super) struct Part {
     meaning: Meaning,
     vocabulary: Vocabulary,
     pub(super) markup: Markup,
+    /// What the element `name` inside of it says, where a person is described by several.
+    name: Option<String>,
     href: Option<String>,
     rel: Option<String>,
     is_permalink: bool,
@@ -45,15 +47,34 @@ impl Part {
         let of_atom = of_atom && matches!(vocabulary, Vocabulary::Core | Vocabulary::Atom);
         let writing = match meaning {
             Meaning::Title(_) | Meaning::Text(_) => Writing::of(kind.as_deref(), mode.as_deref(), of_atom),
-            Meaning::Link | Meaning::Id(_) | Meaning::Date(_) => Writing::Plain,
+            Meaning::Link | Meaning::Id(_) | Meaning::Author(_) | Meaning::Date(_) => Writing::Plain,
         };
         Self {
             meaning,
             vocabulary,
             markup: Markup::new(writing),
+            name: None,
             href,
             rel,
             is_permalink: permalink.is_none_or(|permalink| !permalink.trim().eq_ignore_ascii_case("false")),
+        }
+    }
+
+    /// An element begins inside of it.
+    pub(super) fn open(&mut self, tag: Tag<'_>) {
+        if matches!(self.meaning, Meaning::Author(_)) {
+            self.markup = Markup::new(Writing::Plain);
+        } else {
+            self.markup.open(tag);
+        }
+    }
+
+    /// An element inside of it ends.
+    pub(super) fn close(&mut self, name: &str) {
+        if !matches!(self.meaning, Meaning::Author(_)) {
+            self.markup.close(name);
+        } else if self.name.is_none() && local_name(name).eq_ignore_ascii_case("name") {
+            self.name = Some(self.markup.source().to_owned());
         }
     }
 
@@ -62,6 +83,9 @@ impl Part {
         match self.meaning {
             Meaning::Title(rank) => offer(&mut draft.title, rank, self.markup),
             Meaning::Text(rank) => offer(&mut draft.text, rank, self.markup),
+            Meaning::Author(rank) => {
+                draft.authors.offer(rank, self.name.as_deref().unwrap_or(self.markup.source()));
+            }
             Meaning::Date(stage) => {
                 if let Some(time) = dates::parse(self.markup.source()) {
                     draft.dates.set(stage, time);

@@ -108,7 +108,12 @@ pub(super) fn read(text: &str, reader: &PageReader<'_>, diagnostics: &mut Vec<Di
         None => {}
     }
     // One deep entry is worth a message, a thousand are not worth a thousand.
-    let Draft { title, dates, .. } = state.feed;
+    let Draft { title, dates, authors, .. } = state.feed;
+    // Who writes a feed has written what nobody else signs.
+    if let Some(author) = authors.joined() {
+        let unsigned = state.items.iter_mut().filter(|item| item.author.is_none());
+        unsigned.for_each(|item| item.author = Some(author.clone()));
+    }
     let title = title.take().map(|title| one_line(&title.plain(reader, &mut state.problems)));
     diagnostics.extend(state.problems.into_iter().next());
     Read {
@@ -161,7 +166,7 @@ impl<'t> State<'t, '_> {
             }
             (Role::Markup, _) => {
                 if let Some(part) = &mut self.part {
-                    part.markup.open(tag);
+                    part.open(tag);
                 }
             }
             _ => {}
@@ -288,7 +293,7 @@ impl<'t> State<'t, '_> {
                 Role::Item => self.end_item(),
                 Role::Markup => {
                     if let Some(part) = &mut self.part {
-                        part.markup.close(name);
+                        part.close(name);
                     }
                 }
                 Role::Feed => self.is_ended |= self.stack.is_empty(),

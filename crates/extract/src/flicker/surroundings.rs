@@ -80,6 +80,7 @@ mod tests {
             link: None,
             text: lines.join("\n"),
             outline,
+            author: None,
             published: None,
         }
     }

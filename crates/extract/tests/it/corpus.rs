@@ -29,6 +29,7 @@ fn render(document: &Document) -> String {
         field("\nitem", Some(item.id.to_string()));
         field("  title", Some(item.title.clone()));
         field("  link", item.link.clone());
+        field("  author", item.author.clone());
         field("  published", item.published.map(|time| time.seconds().to_string()));
         for line in item.text.lines() {
             field("  |", Some(line.to_owned()));

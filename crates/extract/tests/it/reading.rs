@@ -20,6 +20,7 @@ pub(crate) fn item(guid: &str, title: &str, text: &str) -> Item {
         link: Some(format!("https://x.example/{guid}")),
         text: text.to_owned(),
         outline: dunlin_extract::outline::Outline::default(),
+        author: None,
         published: None,
     }
 }
