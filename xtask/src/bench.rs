@@ -15,7 +15,7 @@ use crate::command;
 pub(crate) enum Bench {
     /// Policies and planners; filters are parts of names.
     Lab,
-    /// The service; the filter is a part: probes (then numbers of sources, if wanted), memory, scheduler.
+    /// The service; the filter is a part: probes (then numbers of sources, if wanted), memory, queries, scheduler.
     Live,
 }
 

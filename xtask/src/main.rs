@@ -25,7 +25,8 @@ Commands:
   tidy              the house rules no compiler checks: crate graph, purity, sizes, names, links
   bench [FILTER...] the speed comparisons, as ratios between two ways of doing the same work
   bench-live [PART] the live service against the bare HTTP library with few and many sources (probes [SOURCES...]), what a
-                    source takes in memory and a probe on disk (memory), the scheduler alone (scheduler); ten minutes in all
+                    source takes in memory and a probe on disk (memory), what installed queries cost (queries), the
+                    scheduler alone (scheduler); ten minutes in all
   fuzz [SECONDS [TARGET...]]  every fuzz target in turn, or those named, for SECONDS each (default 60)
   help              this text
 ";

@@ -67,14 +67,6 @@ pub enum Error {
         /// The most that it can have.
         most: f64,
     },
-    /// A query with WATCH that is to be tried on what is stored.
-    #[error(
-        "the query `{name}` finds its sources by what they say from now on, so what is stored says nothing of it (add it, and see)"
-    )]
-    NoInstances {
-        /// Its name.
-        name: String,
-    },
     /// A source that a query names and that is gone.
     #[error("no source is called `{name}` any more (say it by its number)")]
     NoSuchName {
@@ -128,7 +120,6 @@ impl Error {
             | Self::OneQuery { .. }
             | Self::QueryTooFast { .. }
             | Self::NoSuchName { .. }
-            | Self::NoInstances { .. }
             | Self::NoSuchQuery(_) => Fault::User,
             Self::Network(error) => error.fault(),
             Self::Store(error) => error.fault(),

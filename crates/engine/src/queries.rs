@@ -21,5 +21,5 @@ pub use parts::{
 pub use rehearsal::{Rehearsal, RehearsedMiss, RehearsedResult, rehearse};
 pub use text::{judge_pick, read};
 pub use told::{MissReason, MissedPart, item_json};
-pub(crate) use watching::MOST_TOLD;
 pub use watching::WatchConfig;
+pub(crate) use watching::{ITEM, MOST_TOLD};

@@ -53,13 +53,25 @@ impl Test {
                     .try_for_each(|line| print_line(line))?;
             }
         }
-        print_line(&format!(
-            "{} instances from {from} to {until}: {} complete, {} not told, {} missed",
-            tried["instances"], tried["complete"], tried["not_told"], tried["missed"]
-        ))?;
+        if tried["instances"] == 0 && watches_for_words(&text) {
+            print_line(&format!(
+                "from {from} to {until}: {} new items would be told, and {} not, which WHERE or a story told before rules out",
+                tried["complete"], tried["not_told"]
+            ))?;
+        } else {
+            print_line(&format!(
+                "{} instances from {from} to {until}: {} complete, {} not told, {} missed",
+                tried["instances"], tried["complete"], tried["not_told"], tried["missed"]
+            ))?;
+        }
         if tried["is_cut"] == true {
             crate::note("there was more history than is looked at");
         }
         Ok(())
     }
+}
+
+fn watches_for_words(text: &str) -> bool {
+    dunlin_query::parse(text)
+        .is_ok_and(|queries| queries.iter().all(|query| matches!(query.body, dunlin_query::Body::Watch(_))))
 }

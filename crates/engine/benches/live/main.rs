@@ -1,6 +1,6 @@
 //! What the live service can do on this machine, in one run: what a probe costs with few and with many sources, against
-//! the bare HTTP library on as many URLs; memory per source; CPU of the scheduler alone. Run it as `cargo xtask bench-live`;
-//! `profile` is the service alone, for a profiler.
+//! the bare HTTP library on as many URLs; memory per source; what installed queries cost; CPU of the scheduler alone. Run it
+//! as `cargo xtask bench-live`; `profile` is the service alone, for a profiler.
 //!
 //! The pages come from a second process over loopback, so that serving them is not counted as fetching them; both
 //! share the machine, as do the two sides of every comparison. Absolute figures belong to the machine; ratios of CPU time
@@ -13,6 +13,7 @@ mod figures;
 mod memory;
 mod origin;
 mod probing;
+mod queries;
 mod scheduler;
 mod seeding;
 mod sizes;
@@ -35,7 +36,7 @@ const WINDOW: Duration = Duration::from_secs(4);
 const SIZES: [usize; 3] = [4_000, 40_000, 400_000];
 
 const USAGE: &str =
-    "expected nothing, or: probes [SOURCES...], memory, scheduler, profile (same | new) SOURCES";
+    "expected nothing, or: probes [SOURCES...], memory, queries, scheduler, profile (same | new) SOURCES";
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
@@ -50,6 +51,7 @@ fn main() {
             let web = memory::web(origin.parse().unwrap(), n_urls.parse().unwrap());
             memory::in_this_process(&web, directory.as_ref());
         }
+        ["--queries", n_queries] => queries::in_this_process(n_queries.parse().unwrap()),
         ["probes"] => sizes::report(&SIZES),
         ["probes", sizes @ ..]
             if sizes.iter().all(|size| size.parse::<usize>().is_ok_and(|size| size > 0)) =>
@@ -61,10 +63,12 @@ fn main() {
             sizes::profile(&Web::halved(origin.address, other, n_urls.parse().unwrap()));
         }
         ["memory"] => memory::report(),
+        ["queries"] => queries::report(),
         ["scheduler"] => scheduler::report(),
         [] => {
             sizes::report(&SIZES);
             memory::report();
+            queries::report();
             scheduler::report();
         }
         _ => {

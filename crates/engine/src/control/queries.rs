@@ -40,6 +40,8 @@ pub(super) struct Queries {
     begins: BTreeSet<(Time, QueryId)>,
     open: BTreeMap<InstanceId, OpenInstance>,
     by_cei: BTreeMap<CeiId, InstanceId>,
+    /// When queries end that wait for changes, which are worth nothing to them from then on.
+    over: BTreeSet<(Time, QueryId)>,
     /// When an open part is over.
     ends: BTreeSet<(Time, InstanceId, usize)>,
     last_id: i64,
@@ -53,6 +55,8 @@ struct Readers {
     all: BTreeSet<(QueryId, usize)>,
     /// Those that wait for changes, and have to look at each.
     of_any_change: BTreeSet<(QueryId, usize)>,
+    /// Those among them that have yet to be told which values are there, to compare the first change with.
+    to_compare: BTreeSet<(QueryId, usize)>,
     /// Triggers that a change means something to only if it brought certain words: of new items, or of values.
     item_triggers: TermIndex<QueryId>,
     value_triggers: TermIndex<QueryId>,
@@ -67,6 +71,10 @@ impl Readers {
             Some((triggers, terms)) => triggers.insert(config.id, &terms),
             None if waits_for_change(config, select) => {
                 self.of_any_change.insert((config.id, select));
+                let is_value = config.plan.selects().get(select).is_some_and(|own| own.what == What::Value);
+                if is_value && config.memory.parts.get(select).is_some_and(|part| part.values.is_empty()) {
+                    self.to_compare.insert((config.id, select));
+                }
             }
             None => {}
         }
@@ -75,6 +83,7 @@ impl Readers {
     fn remove(&mut self, config: &QueryConfig, select: usize) {
         self.all.remove(&(config.id, select));
         self.of_any_change.remove(&(config.id, select));
+        self.to_compare.remove(&(config.id, select));
         if let Some((triggers, terms)) = self.triggers(config, select) {
             triggers.remove(config.id, &terms);
         }
@@ -133,7 +142,24 @@ impl Queries {
         let begins = self.begins.first().map(|(at, _)| *at);
         // An interval is over after its last moment.
         let ends = self.ends.first().map(|(at, ..)| at.plus(Duration::from_micros(1)));
-        begins.into_iter().chain(ends).min()
+        let over = self.over.first().map(|(at, _)| *at);
+        begins.into_iter().chain(ends).chain(over).min()
+    }
+
+    /// What a change of a source is worth to the queries that wait for it.
+    pub(super) fn weight_of(&self, source: SourceId, now: Time) -> f64 {
+        let Some(readers) = self.by_source.get(&source) else { return 0.0 };
+        let mut waiting: Vec<&QueryConfig> = Vec::new();
+        for (query, select) in &readers.all {
+            let Some(Installed { config, .. }) = self.installed.get(query) else { continue };
+            let runs = !config.is_paused && config.plan.is_open(now);
+            // One that reads it in two parts is worth no more.
+            let is_counted = waiting.last().is_some_and(|last| last.id == *query);
+            if runs && !is_counted && waits_for_change(config, *select) {
+                waiting.push(config);
+            }
+        }
+        waiting.iter().map(|config| config.weight).sum()
     }
 
     pub(super) const fn next_id(&mut self) -> InstanceId {
@@ -193,6 +219,10 @@ impl Control {
         let next = if config.is_paused { None } else { first_begin(&config, now) };
         self.queries.begins.extend(next.map(|at| (at, id)));
         let sources = config.sources.clone();
+        self.watches.weigh_again(awaited(&config));
+        if !config.is_paused && awaited(&config).next().is_some() {
+            self.queries.over.extend(config.plan.end().map(|end| (end, id)));
+        }
         self.queries.installed.insert(id, Installed { config, open: BTreeSet::new(), next });
         for source in sources {
             // What is new can be told from the second probe on.
@@ -213,6 +243,10 @@ impl Control {
             }
         }
         let Some(installed) = self.queries.installed.remove(&id) else { return };
+        self.watches.weigh_again(awaited(&installed.config));
+        if let Some(end) = installed.config.plan.end() {
+            self.queries.over.remove(&(end, id));
+        }
         for (select, source) in installed.config.sources.iter().enumerate() {
             if let Some(readers) = self.queries.by_source.get_mut(source) {
                 readers.remove(&installed.config, select);
@@ -246,8 +280,13 @@ impl Control {
         self.cei_stored(now, cei);
     }
 
-    /// Begins the instances whose time has come.
+    /// Ends queries, and begins the instances whose time has come.
     pub(super) fn begin_instances(&mut self, now: Time, commands: &mut Vec<Command>) {
+        while let Some((end, id)) = self.queries.over.first().copied().filter(|(end, _)| *end <= now) {
+            self.queries.over.remove(&(end, id));
+            let ended = self.queries.installed.get(&id);
+            self.watches.weigh_again(ended.into_iter().flat_map(|ended| awaited(&ended.config)));
+        }
         let mut steps = Vec::new();
         while let Some((at, id)) = self.queries.begins.first().copied().filter(|(at, _)| *at <= now) {
             self.queries.begins.remove(&(at, id));
@@ -393,6 +432,12 @@ fn first_begin(config: &QueryConfig, now: Time) -> Option<Time> {
     let earliest = length.and_then(|length| plan.next_instance(before(now, length)));
     let after = config.memory.begun.unwrap_or(config.installed);
     earliest.filter(|at| *at > after).or_else(|| plan.next_instance(now))
+}
+
+/// The sources of which a query waits for changes.
+fn awaited(config: &QueryConfig) -> impl Iterator<Item = SourceId> {
+    let sources = config.sources.iter().enumerate();
+    sources.filter(|(select, _)| waits_for_change(config, *select)).map(|(_, source)| *source)
 }
 
 /// Whether a select captures changes only.

@@ -209,7 +209,7 @@ impl Control {
         if let Some(resource) = self.sources.resource(index)
             && let Some(host) = self.resources.get(resource).map(|resource| resource.host)
         {
-            let terms = self.with_words(id, terms(host, &watched));
+            let terms = self.with_queries(id, terms(host, &watched));
             let model = watched.model;
             let source = index;
             let input = Input::SourceAdded { resource, source, terms, model, last_probe, not_before };
@@ -298,9 +298,9 @@ impl Control {
 }
 
 fn terms(host: HostIdx, watched: &WatchedSource) -> SourceTerms {
-    // One that is for queries, and that none watches for changes, is probed for their intervals. How often is for the query to
-    // say, within what its host allows.
-    let wants_changes = !watched.is_for_queries || watched.value.weight > 0.0;
+    // One that is there for queries is probed for their intervals. How often is for the query to say, within what its host allows.
+    // What its changes are worth to those that wait for them is added.
+    let wants_changes = !watched.is_for_queries;
     SourceTerms {
         host,
         value: watched.value,

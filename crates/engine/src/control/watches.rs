@@ -118,6 +118,11 @@ impl Watches {
         [ends, finds, weighs, tracks].into_iter().flatten().min()
     }
 
+    /// The weights of sources may be others.
+    pub(super) fn weigh_again(&mut self, sources: impl IntoIterator<Item = SourceId>) {
+        self.to_weigh.extend(sources);
+    }
+
     fn can_find(&self) -> bool {
         self.index == Index::Complete && !self.is_finding
     }

@@ -103,7 +103,7 @@ impl News {
 }
 
 impl NewsItem {
-    fn of(source: SourceId, item: &Item, change: &NewChange) -> Option<Self> {
+    pub(super) fn of(source: SourceId, item: &Item, change: &NewChange) -> Option<Self> {
         let text = match change.kind.as_str() {
             "added" => item.text.clone(),
             "edited" => came_in(&ChangeDetail::read(&change.detail)?)?,

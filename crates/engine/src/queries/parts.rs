@@ -110,9 +110,11 @@ impl CapturedPart {
 
     fn values(&self, what: What, reads_json: bool) -> Vec<Value<'_>> {
         let number = |text: &str| if what == What::Value { number_of(text, reads_json) } else { None };
+        // With one more or less nobody knows which of them was which.
+        let before = if self.before.len() == self.items.len() { self.before.as_slice() } else { &[] };
         let items = self.items.iter().enumerate();
         let values = items.map(|(position, item)| {
-            let before = self.before.get(position).map(|text| Before { text, number: number(text) });
+            let before = before.get(position).map(|text| Before { text, number: number(text) });
             Value { number: number(&item.text), before, ..item.as_value() }
         });
         values.collect()
@@ -193,6 +195,14 @@ impl QueryMemory {
     /// As it is stored.
     pub fn to_bytes(&self) -> Vec<u8> {
         encode(self)
+    }
+
+    /// Notes which values are there before any was captured.
+    pub fn note_values(&mut self, select: usize, seen: &[SeenItem]) {
+        let memory = self.parts.get_mut(select).filter(|memory| memory.values.is_empty());
+        if let Some(memory) = memory {
+            memory.values = seen.iter().take(MOST_ITEMS).map(|seen| KeptItem::of(&seen.item).text).collect();
+        }
     }
 
     /// Notes that a part was captured.

@@ -50,9 +50,7 @@ pub(super) fn parsed(text: &str, store: &dyn Store, settings: &Settings) -> Resu
 /// What each part of a query reads.
 pub(super) fn sources_of(query: &Query, store: &dyn Store, now: Time) -> Result<Vec<QuerySource>, Error> {
     match &query.body {
-        Body::Select(block) => {
-            block.selects.iter().map(|select| source_of(query, select, store, now)).collect()
-        }
+        Body::Select(block) => block.selects.iter().map(|select| source_of(select, store, now)).collect(),
         Body::Watch(_) => Ok(Vec::new()),
     }
 }
@@ -183,9 +181,9 @@ fn picking(from: &From, text: &str) -> Option<Recipe> {
     }
 }
 
-/// The source that a part reads. One for a part that waits for changes is worth as much as the query; what is read by
-/// the clock or after a trigger is worth what the instance is, and its changes nothing.
-fn source_of(query: &Query, select: &Select, store: &dyn Store, now: Time) -> Result<QuerySource, Error> {
+/// The source that a part reads. By itself it is worth nothing: what is read by the clock or after a trigger is worth what the
+/// instance is, and control adds what changes are worth to parts that wait for them.
+fn source_of(select: &Select, store: &dyn Store, now: Time) -> Result<QuerySource, Error> {
     let (url, kind) = match &select.from {
         From::Feed(url) => (url, "feed"),
         From::Page(url) => (url, "page"),
@@ -208,7 +206,7 @@ fn source_of(query: &Query, select: &Select, store: &dyn Store, now: Time) -> Re
     Ok(QuerySource::Own(Box::new(NewSource {
         kind: kind.to_owned(),
         recipe,
-        weight: if select.start == Some(Start::OnChange) { query.weight } else { 0.0 },
+        weight: 0.0,
         life: if kind == "feed" { "append" } else { "overwrite" }.to_owned(),
         for_queries: true,
         ..NewSource::page(url.clone(), now)

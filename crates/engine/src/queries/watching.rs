@@ -9,6 +9,9 @@ use super::news::{Story, Told};
 /// The most stories that a query remembers to have told.
 pub(crate) const MOST_TOLD: u32 = 1000;
 
+/// What a find is called: in WHERE, and in its result.
+pub(crate) const ITEM: &str = "item";
+
 /// An installed query with WATCH.
 #[derive(Debug, Clone)]
 pub struct WatchConfig {

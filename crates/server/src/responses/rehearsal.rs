@@ -21,11 +21,11 @@ pub(crate) struct RehearsalResponse {
     until: Option<String>,
     /// SELECTs of whose sources nothing is stored.
     unknown: Vec<String>,
-    /// How many instances began.
+    /// How many instances began; 0 for a query with WATCH, which has none.
     instances: u64,
     /// How many results there would have been.
     complete: u64,
-    /// How many were captured and not told: their WHERE did not hold, or none of their WHENs.
+    /// How many were captured and not told: their WHERE did not hold, or none of their WHENs, or the same story was told before.
     not_told: u64,
     /// How many could not have been captured.
     missed: u64,

@@ -102,14 +102,13 @@ fn add_sources(connection: &Connection, id: QueryId, parts: &[QuerySource]) -> R
     Ok(all)
 }
 
-/// A source for queries that reads the same in the same way, and is worth as much.
+/// A source for queries that reads the same in the same way.
 fn alike(connection: &Connection, new: &NewSource) -> Result<Option<SourceId>, Error> {
     let mut find = connection.prepare_cached(
-        "SELECT id FROM source WHERE url = ?1 AND kind = ?2 AND recipe = ?3 AND weight = ?4 AND for_queries <> 0
+        "SELECT id FROM source WHERE url = ?1 AND kind = ?2 AND recipe = ?3 AND for_queries <> 0
          AND paused IS NULL LIMIT 1",
     )?;
-    let found =
-        find.query_row(params![new.url, new.kind, new.recipe, new.weight], |row| row.get(0)).optional()?;
+    let found = find.query_row(params![new.url, new.kind, new.recipe], |row| row.get(0)).optional()?;
     Ok(found.map(SourceId))
 }
 

@@ -28,7 +28,7 @@ impl Control {
             return;
         }
         let has_changed = capture.outcome == dunlin_store::Outcome::Changed;
-        let mut steps = Vec::new();
+        let mut steps = if has_changed { Vec::new() } else { self.note_values(source, seen) };
         let mut hits: BTreeMap<InstanceId, BTreeSet<usize>> = BTreeMap::new();
         let mut wanted = BTreeMap::new();
         for interval in &capture.intervals {
@@ -76,6 +76,25 @@ impl Control {
             steps.extend(self.close_parts(now, instance, closed.collect(), wants));
         }
         capture.steps = steps;
+    }
+
+    /// Parts that wait for changes remember the values that they found, so that the first change can be compared with them.
+    fn note_values(&mut self, source: SourceId, seen: &[SeenItem]) -> Vec<InstanceStep> {
+        let Some(readers) = self.queries.by_source.get_mut(&source) else { return Vec::new() };
+        if seen.is_empty() || readers.to_compare.is_empty() {
+            return Vec::new();
+        }
+        let mut steps = Vec::new();
+        for (query, select) in std::mem::take(&mut readers.to_compare) {
+            let Some(installed) = self.queries.installed.get_mut(&query) else { continue };
+            installed.config.memory.note_values(select, seen);
+            let memory = Some(installed.config.memory.to_bytes());
+            // No instance has begun, so none is stored under this number.
+            let instance = self.queries.next_id();
+            let next = InstanceNext::Ended(InstanceEnd::Silent);
+            steps.push(InstanceStep { instance, query, next, memory });
+        }
+        steps
     }
 
     /// The selects that a change of a source may mean something to, in order: those that wait for changes, and triggers unless

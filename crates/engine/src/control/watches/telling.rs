@@ -12,10 +12,8 @@ use dunlin_store::{
 
 use super::{Index, WatchKey};
 use crate::control::Control;
-use crate::queries::{News, NewsItem, Told, item_json};
+use crate::queries::{ITEM, News, NewsItem, Told, item_json};
 
-/// What a find is called: in WHERE, and in its result.
-const ITEM: &str = "item";
 /// The most WATCH clauses for which a text is ranked after a change.
 const MOST_RANKED: usize = 256;
 

@@ -1,5 +1,8 @@
-//! What words add to the weights of sources, and which sources are probed more densely for a while because nobody knows yet how they
+//! What queries add to the weights of sources, and which sources are probed more densely for a while because nobody knows yet how they
 //! change. The scheduler is told one sum for each source, in the way in which it is told of an edit.
+//!
+//! A source for whose changes a query waits (ON CHANGE) counts with the weight of that query. So far for those that name their
+//! sources; as for words:
 //!
 //! A source that is relevant counts with its relevance. Any other counts with what its next change may be expected to make of
 //! it: the chance that a change makes a source relevant, learned from those seen, times the relevance that relevant ones have. So
@@ -14,6 +17,7 @@ use dunlin_store::SourceId;
 
 use super::{Running, WatchKey, Watches};
 use crate::control::Control;
+use crate::control::sources::Audience;
 
 /// A weight is told anew when it differs from what was told by more than this share: each time makes an entry of the journal.
 const TELL_AGAIN: f64 = 0.1;
@@ -32,7 +36,7 @@ const TRACKED_SHARE: f64 = 0.1;
 /// With so many changes' worth of evidence, its forecast knows enough of a source.
 const KNOWN_ENOUGH: f64 = 4.0;
 
-/// What is demanded of a source because of words.
+/// What is demanded of a source because of queries.
 #[derive(Debug, Default)]
 pub(super) struct Demanded {
     /// How relevant it is to what.
@@ -48,22 +52,25 @@ struct ToldTerms {
     added: Added,
 }
 
-/// What words add to the terms of a source.
+/// What queries add to the terms of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct Added {
     weight: f64,
     longest_gap: Option<Duration>,
+    /// Of one that is watched for its changes because of queries only.
+    shortest_gap: Option<Duration>,
 }
 
 impl Added {
-    const NOTHING: Self = Self { weight: 0.0, longest_gap: None };
+    const NOTHING: Self = Self { weight: 0.0, longest_gap: None, shortest_gap: None };
 
     fn to(self, own: SourceTerms) -> SourceTerms {
         let mut terms = own;
         terms.value.weight += self.weight;
         terms.wants_changes |= self.weight > 0.0;
+        terms.shortest_gap = self.shortest_gap.map_or(own.shortest_gap, |gap| gap.max(own.shortest_gap));
         let longest = self.longest_gap.map_or(own.longest_gap, |gap| gap.min(own.longest_gap));
-        terms.longest_gap = longest.max(own.shortest_gap);
+        terms.longest_gap = longest.max(terms.shortest_gap);
         terms
     }
 
@@ -196,16 +203,21 @@ impl Control {
     }
 
     fn weigh_source(&mut self, now: Time, id: SourceId, index: SourceIdx) {
-        let added = Added {
-            weight: self.watches.weight_of(id),
-            longest_gap: self.watches.tracked.get(&id).map(|tracked| tracked.gap),
-        };
         let told = self.watches.demanded.get(&id).and_then(|demanded| demanded.told);
         let scheduled = || {
             let resource = self.sources.resource(index)?;
             self.scheduler.scheduler().terms(resource, index)
         };
         let Some(own) = told.map(|told| told.own).or_else(scheduled) else { return };
+        let awaited = self.queries.weight_of(id, now);
+        let weight = self.watches.weight_of(id) + awaited;
+        let is_for_queries =
+            self.sources.get(index).is_some_and(|source| source.audience == Audience::Queries);
+        let added = Added {
+            weight,
+            longest_gap: self.watches.tracked.get(&id).map(|tracked| tracked.gap),
+            shortest_gap: (is_for_queries && weight > 0.0).then_some(self.settings.shortest_gap),
+        };
         let before = told.map_or(Added::NOTHING, |told| told.added);
         if !added.differs(before, own.value.weight) {
             return;
@@ -218,8 +230,8 @@ impl Control {
         self.tell_terms(now, index, added.to(own));
     }
 
-    /// The terms on which a source joins, with what words have added to it.
-    pub(in crate::control) fn with_words(&mut self, id: SourceId, own: SourceTerms) -> SourceTerms {
+    /// The terms on which a source joins, with what queries have added to it.
+    pub(in crate::control) fn with_queries(&mut self, id: SourceId, own: SourceTerms) -> SourceTerms {
         let told = self.watches.demanded.get_mut(&id).and_then(|demanded| demanded.told.as_mut());
         told.map_or(own, |told| {
             told.own = own;

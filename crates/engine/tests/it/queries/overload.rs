@@ -22,7 +22,7 @@ fn url(source: usize) -> String {
 
 /// Rates on sites of their own, and queries with two or three of them each, at periods of their own.
 fn web() -> Texts {
-    (0..SOURCES).fold(Texts::default(), |web, source| web.json(&url(source), &[(-10, "{\"v\": 1}")]))
+    (0..SOURCES).fold(Texts::default(), |web, source| web.raw(&url(source), &[(-10, "{\"v\": 1}")]))
 }
 
 fn query(number: usize, weight: f64) -> String {

@@ -1,6 +1,6 @@
 //! What captures a part, what misses it and why, and what becomes of a query that is edited, paused or removed.
 
-use dunlin_store::{CeiQuery, CeiState, SourceQuery, Store};
+use dunlin_store::{CeiQuery, CeiState, NewSource, SourceQuery, Store};
 
 use super::{Texts, at, misses, results, service, started, told};
 use crate::fixtures::{n_changes, page};
@@ -52,6 +52,103 @@ fn a_condition_compares_with_the_capture_before() {
         [[("rate".to_owned(), vec!["78.00".to_owned()])]]
     );
     assert!((at(1_200)..=at(1_261)).contains(&results[0].result.at));
+}
+
+/// A price alert is not late by one change.
+#[test]
+fn the_first_change_is_compared_with_what_was_there_when_the_query_was_installed() {
+    let (test_store, mut run) = service(rates());
+    let drops = run.add_query(&format!("{RATE} ON CHANGE WHERE rate DROPS BY 2%")).unwrap();
+    let rises =
+        run.add_query(&format!("{} ON CHANGE WHERE rate RISES", RATE.replace("rate S", "up S"))).unwrap();
+    run.run_until(at(500));
+    let world = run.kill();
+    let mut run = started(&test_store, world, 500);
+    run.run_until(at(3_000));
+    let results = results(&test_store.store, drops);
+    assert_eq!(
+        results.iter().map(told).collect::<Vec<_>>(),
+        [[("rate".to_owned(), vec!["78.00".to_owned()])]]
+    );
+    assert_eq!(super::results(&test_store.store, rises), []);
+}
+
+#[test]
+fn several_values_are_compared_one_by_one_unless_there_are_more_or_fewer_of_them() {
+    let prices = |prices: &[&str]| {
+        let rows: String = prices.iter().map(|price| format!("{{\"p\": {price}}},")).collect();
+        format!("{{\"rows\": [{}]}}", rows.trim_end_matches(','))
+    };
+    let states = [
+        (-10, prices(&["50", "40"])),
+        (1_000, prices(&["10", "50", "40"])),
+        (2_000, prices(&["10", "50", "39"])),
+    ];
+    let states: Vec<(i64, &str)> = states.iter().map(|(at, text)| (*at, text.as_str())).collect();
+    let (test_store, mut run) = service(Texts::default().raw("http://shop.test/", &states));
+    let query = run
+        .add_query("QUERY q SELECT value AS p FROM json 'http://shop.test/' PICK '$.rows[*].p' ON CHANGE WHERE p DROPS")
+        .unwrap();
+    run.run_until(at(4_000));
+    let results = results(&test_store.store, query);
+    assert_eq!(results.len(), 1, "{results:?}");
+    assert!(results[0].result.at > at(2_000));
+}
+
+#[test]
+fn a_watched_source_counts_with_the_weight_of_a_query_that_waits_for_its_changes() {
+    let values: Vec<String> = (0..120).map(|number| format!("{number} entries")).collect();
+    let changing = |url: &str, web: Texts| {
+        let shown: Vec<(i64, &str)> =
+            (0..).step_by(120).zip(&values).map(|(at, value)| (at - 10, value.as_str())).collect();
+        web.page(url, &shown)
+    };
+    let (_test_store, mut run) = service(changing(OTHER, changing(RATES, Texts::default())));
+    let sources = [RATES, OTHER].map(|url| {
+        let recipe = r#"{"flicker":"tell"}"#.to_owned();
+        run.add_source(NewSource { recipe, ..page(url) }).unwrap()
+    });
+    let text = format!("QUERY q SELECT item AS c FROM source {} ON CHANGE WEIGHT 20", sources[1]);
+    let query = run.add_query(&text).unwrap();
+    run.run_until(at(600));
+    run.set_budget(dunlin_engine::Pace { per_second: 0.01 });
+    let mut asked_until = |end: i64| {
+        let before = [RATES, OTHER].map(|url| run.world().asked(url).len());
+        run.run_until(at(end));
+        let after = [RATES, OTHER].map(|url| run.world().asked(url).len());
+        if end < 7_000 {
+            run.pause_query(query, true).unwrap();
+        }
+        [after[0] - before[0], after[1] - before[1]]
+    };
+    let with_query = asked_until(6_600);
+    assert!(with_query[1] >= 3 * with_query[0], "{with_query:?}");
+    let while_paused = asked_until(12_600);
+    assert!(while_paused[1] <= 2 * while_paused[0], "{while_paused:?}");
+}
+
+#[test]
+fn a_condition_may_ask_who_wrote_an_item() {
+    let feed = |items: &str| format!("<rss version='2.0'><channel><title>F</title>{items}</channel></rss>");
+    let item = |name: &str, author: &str| {
+        format!("<item><guid>{name}</guid><title>{name}</title><author>{author}</author></item>")
+    };
+    let first = item("First", "Jane");
+    let states = [
+        (-10, feed(&first)),
+        (
+            1_000,
+            feed(&format!("{}{}{first}", item("Second", "Newsdesk"), item("Third", "j@x.test (Jane Doe)"))),
+        ),
+    ];
+    let states: Vec<(i64, &str)> = states.iter().map(|(at, text)| (*at, text.as_str())).collect();
+    let (test_store, mut run) = service(Texts::default().raw("http://blog.test/feed", &states));
+    let text = "QUERY q SELECT item AS post FROM feed 'http://blog.test/feed' ON CHANGE WHERE post.author = 'jane doe'";
+    let query = run.add_query(text).unwrap();
+    run.run_until(at(4_000));
+    let results = results(&test_store.store, query);
+    assert_eq!(results.len(), 1);
+    assert!(results[0].result.parts[0].items.contains(r#""author":"Jane Doe""#), "{:?}", results[0]);
 }
 
 #[test]

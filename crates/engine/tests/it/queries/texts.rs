@@ -56,8 +56,8 @@ impl Texts {
         self
     }
 
-    /// A JSON document, another one at each of these times.
-    pub(super) fn json(mut self, url: &str, texts: &[(i64, &str)]) -> Self {
+    /// A document as it is, another one at each of these times.
+    pub(super) fn raw(mut self, url: &str, texts: &[(i64, &str)]) -> Self {
         let texts = texts.iter().map(|(from, text)| (at(*from), (*text).to_owned()));
         self.shown.insert(url.to_owned(), texts.collect());
         self
