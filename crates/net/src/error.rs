@@ -362,8 +362,8 @@ impl Error {
     }
 
     /// Whether the connection was closed before a byte of the answer arrived, as happens when a server gives
-    /// up a kept-alive connection just as it is used again.
-    pub(crate) fn is_stale_connection(&self) -> bool {
+    /// up a kept-alive connection just as it is used again, or has no room for another one.
+    pub fn is_stale_connection(&self) -> bool {
         let Self::Protocol { reason, .. } = self else { return false };
         reason.is_incomplete_message()
             || reason.is_canceled()

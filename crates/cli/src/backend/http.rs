@@ -38,6 +38,9 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// After this many failures in a row the service counts as gone.
 const PATIENCE: u32 = 30;
 
+/// How often a question is asked again that a service had no room for.
+const ASKED_AGAIN: u32 = 3;
+
 /// How long a service may take to prove its identity.
 const PROOF_TIME: Duration = Duration::from_secs(10);
 
@@ -169,15 +172,27 @@ impl HttpBackend {
 
     /// The status of an answer, and its body.
     fn ask(&self, method: Method, url: Url, body: Option<&Value>) -> Result<(u16, Vec<u8>), Failure> {
-        let mut call = Call::new(method, url);
+        let mut call = Call::new(method.clone(), url);
         if let Some(body) = body {
             call = call.body("application/json", body.to_string())?;
         }
-        let answer = self.runtime.block_on(async {
-            let call = call.header("Authorization", &self.bearer().await?)?;
-            self.client.call(call).await.map_err(|error| self.unreachable(&error))
-        })?;
-        Ok((answer.status.as_u16(), answer.body.to_vec()))
+        self.runtime.block_on(async {
+            let mut n_asked = 0;
+            loop {
+                n_asked += 1;
+                let call = call.clone().header("Authorization", &self.bearer().await?)?;
+                match self.client.call(call).await {
+                    Ok(answer) => return Ok((answer.status.as_u16(), answer.body.to_vec())),
+                    // A busy service closes connections that have not said anything yet. What only reads may be asked again.
+                    Err(error)
+                        if n_asked <= ASKED_AGAIN && method == Method::GET && error.is_stale_connection() =>
+                    {
+                        tokio::time::sleep(PAUSE / ASKED_AGAIN).await;
+                    }
+                    Err(error) => return Err(self.unreachable(&error)),
+                }
+            }
+        })
     }
 
     /// Whether everything works that should.

@@ -93,6 +93,8 @@ pub(crate) fn in_this_process(n_queries: usize) {
     probe(&mut run, MEASURED);
     let cpu = cpu_seconds() - cpu;
     let n_changes = store.statistics().unwrap().changes - n_before;
+    let n_answers = run.world().n_answers;
+    eprintln!("{n_queries}: {n_changes} changes {cpu} s, {n_answers} answers {:?}", run.stats());
     println!("{} {each_millis} {each_bytes}", cpu * 1e6 / n_changes as f64);
 }
 
