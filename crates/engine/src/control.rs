@@ -13,6 +13,7 @@ mod admission;
 mod announcing;
 mod begin;
 mod ceis;
+mod choices;
 mod explain;
 mod finish;
 mod hosts;
@@ -272,6 +273,7 @@ pub struct Control {
     stats: EngineStats,
     budget: Pace,
     price: f64,
+    recent_choices: choices::RecentChoices,
     now: Option<Time>,
     last_tick: Option<Time>,
     forgot_at: Option<Time>,
@@ -311,6 +313,7 @@ impl Control {
             stats: EngineStats::default(),
             budget,
             price: 0.0,
+            recent_choices: choices::RecentChoices::default(),
             now: None,
             last_tick: None,
             forgot_at: None,

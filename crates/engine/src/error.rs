@@ -48,11 +48,27 @@ pub enum Error {
     /// A query whose text has errors.
     #[error("{0}")]
     Query(Box<Refused>),
-    /// Not one query in a text.
-    #[error("the text has {n_queries} queries (install them one by one)")]
-    OneQuery {
-        /// How many it has.
-        n_queries: usize,
+    /// A query that ends before it begins.
+    #[error("the query `{name}` is over since {end} (give another UNTIL)")]
+    QueryOver {
+        /// Its name.
+        name: String,
+        /// Its end.
+        end: String,
+    },
+    /// A query that would add more sources than there may be.
+    #[error(
+        "the query `{name}` adds up to {wanted} sources, and there are {n_there} of the {most} that queries may have (remove queries)"
+    )]
+    TooManyQuerySources {
+        /// Its name.
+        name: String,
+        /// The sources that it adds at the most.
+        wanted: usize,
+        /// Those that there are.
+        n_there: usize,
+        /// The most.
+        most: usize,
     },
     /// A query that wants more probes than there are.
     #[error(
@@ -117,7 +133,8 @@ impl Error {
             | Self::NoSuchSource(_)
             | Self::Paused(_)
             | Self::Query(_)
-            | Self::OneQuery { .. }
+            | Self::QueryOver { .. }
+            | Self::TooManyQuerySources { .. }
             | Self::QueryTooFast { .. }
             | Self::NoSuchName { .. }
             | Self::NoSuchQuery(_) => Fault::User,

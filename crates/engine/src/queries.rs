@@ -19,7 +19,7 @@ pub use parts::{
     CapturedPart, InstanceState, KeptItem, Newness, PartInterval, PartMemory, QueryMemory, SeenItem,
 };
 pub use rehearsal::{Rehearsal, RehearsedMiss, RehearsedResult, rehearse};
-pub use text::{judge_pick, read};
+pub use text::{judge_pick, judge_words, read};
 pub use told::{MissReason, MissedPart, item_json};
 pub use watching::WatchConfig;
 pub(crate) use watching::{ITEM, MOST_TOLD};

@@ -38,6 +38,16 @@ impl fmt::Display for Refused {
     }
 }
 
+impl Refused {
+    /// The errors of a text that is a part of another one, from this byte on, at their places in that one.
+    pub fn moved_into(self, whole: &str, start: usize) -> Self {
+        let moved = |QueryError { span, message, hint, .. }| {
+            QueryError::at(whole, Span { start: start + span.start, end: start + span.end }, message, hint)
+        };
+        Self(self.0.into_iter().map(moved).collect())
+    }
+}
+
 impl QueryError {
     /// An error that another program found in a text, at these bytes of it.
     pub fn at(text: &str, span: Span, message: String, hint: Option<String>) -> Self {
@@ -117,6 +127,8 @@ pub(crate) enum Problem {
     NoPick(&'static str),
     #[error("{0} is empty")]
     Empty(&'static str),
+    #[error("the regular expressions of this query take {kib} KiB in memory, and {most} is the most", kib = .0 >> 10, most = crate::limits::MAX_COMPILED_PATTERNS >> 10)]
+    PatternsTooLarge(usize),
     #[error("cannot read the regular expression: {0}")]
     BadPattern(String),
     #[error("`{0}` has no word to look for")]

@@ -1,5 +1,6 @@
 //! From characters to tokens. It never fails: what is no token is one that nothing expects, and the parser says so.
 
+use crate::keyword::Keyword;
 use crate::span::{Span, line_and_column};
 
 /// A word, sign or literal.
@@ -39,6 +40,25 @@ pub(crate) fn tokens(text: &str) -> Vec<(Token, Span)> {
             return tokens;
         }
     }
+}
+
+/// Where each query of a text is, with the comments before it; in all of them together the whole text.
+///
+/// ```
+/// let text = "-- two\nQUERY a WATCH 'x' IMPORTANCE 1\nQUERY b WATCH 'y' IMPORTANCE 1\n";
+/// let texts: Vec<&str> = dunlin_query::split(text).into_iter().map(|span| &text[span.start..span.end]).collect();
+/// assert_eq!(texts, ["-- two\nQUERY a WATCH 'x' IMPORTANCE 1", "\nQUERY b WATCH 'y' IMPORTANCE 1\n"]);
+/// ```
+pub fn split(text: &str) -> Vec<Span> {
+    let tokens = tokens(text);
+    let is_query = |(token, span): &(Token, Span)| {
+        *token == Token::Word && Keyword::of(&text[span.start..span.end]) == Some(Keyword::Query)
+    };
+    // The first one begins with the text.
+    let later = (1..tokens.len()).filter(|at| is_query(&tokens[*at]));
+    let starts: Vec<usize> = std::iter::once(0).chain(later.map(|at| tokens[at - 1].1.end)).collect();
+    let ends = starts.iter().skip(1).copied().chain([text.len()]);
+    starts.iter().zip(ends).map(|(start, end)| Span { start: *start, end }).collect()
 }
 
 /// The line of the first comment of a text, from 1: canonical text has none, so a text that is replaced by it loses them.

@@ -62,7 +62,7 @@ pub use claim::{Claim, Objection};
 pub use error::{QueryError, Refused};
 pub use evaluate::{Before, Captures, Truth, Value};
 pub use format::format;
-pub use lexer::first_comment;
+pub use lexer::{first_comment, split};
 pub use matching::TermIndex;
 pub use nearest::nearest;
 pub use parser::{parse, parse_with};

@@ -23,8 +23,8 @@ pub const MAX_TIMES: usize = 48;
 pub const MAX_PATTERN: usize = 1000;
 /// Most regular expressions in one text: compiling one is the most costly thing a few bytes can ask for.
 pub const MAX_PATTERNS: usize = 100;
-/// Most memory that one compiled regular expression may take, in bytes.
-pub const MAX_COMPILED_PATTERN: usize = 256 << 10;
+/// Most memory that all regular expressions of one query may take when compiled, in bytes.
+pub const MAX_COMPILED_PATTERNS: usize = 256 << 10;
 /// Most errors reported at once.
 pub const MAX_ERRORS: usize = 20;
 /// Shortest and longest time between two instances of a query.

@@ -60,6 +60,7 @@ pub fn parse_with(
         errors: Vec::new(),
         scope: Scope::default(),
         n_patterns: 0,
+        compiled_bytes: 0,
         judge: &mut judge,
     };
     let queries = parser.file();
@@ -75,6 +76,8 @@ struct Parser<'t> {
     errors: Vec<QueryError>,
     scope: Scope,
     n_patterns: usize,
+    /// What the regular expressions of this query take.
+    compiled_bytes: usize,
     judge: &'t mut Judge<'t>,
 }
 
@@ -113,6 +116,7 @@ impl Parser<'_> {
     /// From behind QUERY on. What is broken inside is noted and left out.
     fn query(&mut self) -> Parsed<Query> {
         self.scope = Scope::default();
+        self.compiled_bytes = 0;
         let name = self.name("a name for the query")?;
         let body = if self.is(Keyword::Watch) {
             let mut watches = Vec::new();

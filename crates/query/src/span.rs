@@ -1,7 +1,7 @@
 //! Where something stands in a text. Bytes inside, lines and characters for people.
 
 /// A stretch of a text, in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span {
     /// First byte.
     pub start: usize,

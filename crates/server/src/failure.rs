@@ -187,8 +187,8 @@ impl From<dunlin_engine::Error> for Failure {
             Error::NoSuchQuery(_) => {
                 return Self::from_message(StatusCode::NOT_FOUND, "no_such_query", &message);
             }
-            Error::OneQuery { .. } | Error::NoSuchName { .. } => "bad_query",
-            Error::QueryTooFast { .. } => "over_limit",
+            Error::QueryOver { .. } | Error::NoSuchName { .. } => "bad_query",
+            Error::QueryTooFast { .. } | Error::TooManyQuerySources { .. } => "over_limit",
             Error::NoSuchSource(_) => {
                 return Self::from_message(StatusCode::NOT_FOUND, "no_such_source", &message);
             }

@@ -5,9 +5,11 @@
 
 use dunlin_store::{
     Change, ChangeQuery, Cursor, Decision, DecisionId, DecisionQuery, Error as StoreError, Order,
-    ResultFilter, SourceId, Store,
+    ResultCursor, ResultFilter, SourceId, Store,
 };
 
+use crate::failure::Failure;
+use crate::pages::{ahead, pruned};
 use crate::responses::query::{MissResponse, ResultResponse};
 
 /// Rows read at a time.
@@ -73,14 +75,42 @@ pub(crate) fn last_decisions(
     Ok((decisions, last_shown.or(last_of_all)))
 }
 
-/// Results of queries, and after which one the next page begins.
-pub(crate) fn results(
-    store: &dyn Store,
-    filter: &ResultFilter,
-) -> Result<(Vec<ResultResponse>, i64), StoreError> {
+/// Results after a cursor.
+pub(crate) struct ResultPage {
+    pub(crate) results: Vec<ResultResponse>,
+    /// After which one the next page begins.
+    pub(crate) next: ResultCursor,
+    /// The newest of all queries.
+    pub(crate) newest: ResultCursor,
+    /// Set when results after the cursor have been removed: up to here nothing is left.
+    pub(crate) gone_until: Option<ResultCursor>,
+}
+
+impl ResultPage {
+    /// The page for a reader of a list, who is told when there is no going on from its cursor.
+    pub(crate) fn for_list(self, after: ResultCursor) -> Result<Self, Failure> {
+        if after > self.newest {
+            return Err(ahead(after.0, "result", self.newest.0));
+        }
+        match self.gone_until {
+            Some(gone_until) => Err(pruned("results", after.0, gone_until.0)),
+            None => Ok(self),
+        }
+    }
+}
+
+/// Results of queries after a cursor.
+pub(crate) fn results(store: &dyn Store, filter: &ResultFilter) -> Result<ResultPage, StoreError> {
+    let newest = store.newest_result()?;
     let results = store.results(filter)?;
     let next = results.last().map_or(filter.after, |last| last.cursor);
-    Ok((ResultResponse::all(store, results)?, next.0))
+    // Asked after the results: what is removed in between is noticed.
+    let before_oldest = ResultCursor(store.oldest_result()?.0 - 1);
+    let has_next = results.first().is_some_and(|first| first.cursor.0 == filter.after.0 + 1);
+    // A reader from the start wants what there is.
+    let is_gone = filter.after > ResultCursor::START && before_oldest > filter.after && !has_next;
+    let results = ResultResponse::all(store, results)?;
+    Ok(ResultPage { results, next, newest, gone_until: is_gone.then_some(before_oldest) })
 }
 
 /// Misses of queries, and after which one the next page begins.

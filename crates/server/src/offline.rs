@@ -50,7 +50,7 @@ pub fn changes(
     let position = StreamPosition { after, source };
     let page = position.page_of(position.gather(store, limit)?).map_err(refused)?;
     match page.gone_until {
-        Some(gone_until) => Err(refused(pages::pruned(after, gone_until))),
+        Some(gone_until) => Err(refused(pages::pruned("changes", after.0, gone_until.0))),
         None => Ok(json!({ "changes": page.changes, "next": page.next.0 })),
     }
 }
@@ -104,8 +104,9 @@ pub fn query(query: StoredQuery, now: Time) -> Value {
 
 /// A page of results of a query, as `GET /queries/{id}/results` shows it.
 pub fn results(store: &dyn Store, filter: &ResultFilter) -> Result<Value, Error> {
-    let (results, next) = listing::results(store, filter)?;
-    Ok(json!({ "results": results, "next": next }))
+    let listing::ResultPage { results, next, .. } =
+        listing::results(store, filter)?.for_list(filter.after).map_err(refused)?;
+    Ok(json!({ "results": results, "next": next.0 }))
 }
 
 /// A page of what a query missed, as `GET /queries/{id}/missed` shows it.

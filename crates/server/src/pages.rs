@@ -85,14 +85,14 @@ impl StreamPosition {
 }
 
 /// The error for a reader of a list whose next changes have been removed.
-pub(crate) fn pruned(after: Cursor, gone_until: Cursor) -> Failure {
+pub(crate) fn pruned(what: &str, after: i64, gone_until: i64) -> Failure {
     Failure::new(
         StatusCode::GONE,
         "cursor_pruned",
-        format!("changes after {after} up to {gone_until} have been removed"),
+        format!("{what} after {after} up to {gone_until} have been removed"),
         format!("continue with after={gone_until}"),
     )
-    .resume_after(gone_until.0)
+    .resume_after(gone_until)
 }
 
 /// The error for a reader whose cursor is not there yet.

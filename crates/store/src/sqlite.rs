@@ -189,6 +189,14 @@ impl Store for SqliteStore {
         self.read(queries::newest_result)
     }
 
+    fn oldest_result(&self) -> Result<ResultCursor, Error> {
+        self.read(queries::oldest_result)
+    }
+
+    fn n_sources_for_queries(&self) -> Result<u64, Error> {
+        self.read(queries::n_sources)
+    }
+
     fn misses(&self, filter: &ResultFilter) -> Result<Vec<StoredMiss>, Error> {
         self.read(|connection| queries::misses(connection, filter))
     }

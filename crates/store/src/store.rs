@@ -66,6 +66,8 @@ pub trait Store: Send + Sync {
     fn pause_query(&self, id: QueryId, paused: Option<Time>) -> Result<(), Error>;
     /// Removes a query with its results, and the sources that were there for it alone, which are returned.
     fn remove_query(&self, id: QueryId, at: Time) -> Result<Vec<SourceId>, Error>;
+    /// How many sources are there for queries only.
+    fn n_sources_for_queries(&self) -> Result<u64, Error>;
     /// Installed queries, by number.
     fn queries(&self, filter: &QueryFilter) -> Result<Vec<StoredQuery>, Error>;
     /// A query by its number.
@@ -83,6 +85,8 @@ pub trait Store: Send + Sync {
     fn results(&self, filter: &ResultFilter) -> Result<Vec<StoredResult>, Error>;
     /// The position of the newest result.
     fn newest_result(&self) -> Result<ResultCursor, Error>;
+    /// The position of the oldest result that is kept; that after the newest, if none is.
+    fn oldest_result(&self) -> Result<ResultCursor, Error>;
     /// Misses of queries, by cursor.
     fn misses(&self, filter: &ResultFilter) -> Result<Vec<StoredMiss>, Error>;
 

@@ -1,10 +1,10 @@
 //! `dunlin query add` and `edit`: texts of queries on their way to a service, or into a data directory.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use dunlin_lab::files::open_query_text;
-use dunlin_query::format;
+use dunlin_query::{Span, split};
 use serde::Serialize;
 
 use super::{picks, refusal};
@@ -46,25 +46,20 @@ struct Report {
 }
 
 impl Add {
-    /// Installs all queries of a file, or up to the first that is refused; what is wrong with a text is found before any.
+    /// Installs all queries of a file, or none.
     pub(crate) fn run(&self) -> Result<(), Failure> {
         let text = open_query_text(&self.file)?;
-        let parsed = picks::parse(&text).map_err(|refused| refusal(&self.file, &text, &refused))?;
-        let texts: Vec<String> = match parsed.as_slice() {
-            // As it was written, with its comments.
-            [_] => vec![text],
-            several => several.iter().map(|query| format(std::slice::from_ref(query))).collect(),
-        };
+        picks::parse(&text).map_err(|refused| refusal(&self.file, &text, &refused))?;
         let backend = self.reach.open(Access::Write)?;
         backend.liveness().mention();
-        let mut added = Vec::new();
-        for text in &texts {
-            match install(&*backend, &self.file, text) {
+        let mut added: Vec<QueryRecord> = Vec::new();
+        // As they were written, with their comments.
+        for span in split(&text) {
+            match self.install(&*backend, &text, span) {
                 Ok(query) => added.push(query),
                 Err(failure) => {
-                    if !added.is_empty() {
-                        let names: Vec<&str> = added.iter().map(|query| query.name.as_str()).collect();
-                        crate::note(&format!("installed before the error: {}", names.join(", ")));
+                    for query in added {
+                        backend.remove_query(query.id)?;
                     }
                     return Err(failure);
                 }
@@ -77,10 +72,12 @@ impl Add {
             .iter()
             .try_for_each(|query| print_line(&format!("query {}: {} is installed", query.id, query.name)))
     }
-}
 
-fn install(backend: &dyn Backend, file: &Path, text: &str) -> Result<QueryRecord, Failure> {
-    backend.add_query(text)?.map_err(|refused| refusal(file, text, &refused))
+    fn install(&self, backend: &dyn Backend, text: &str, span: Span) -> Result<QueryRecord, Failure> {
+        let added = backend.add_query(text[span.start..span.end].trim())?;
+        let n_blank = text[span.start..span.end].len() - text[span.start..span.end].trim_start().len();
+        added.map_err(|refused| refusal(&self.file, text, &refused.moved_into(text, span.start + n_blank)))
+    }
 }
 
 impl Edit {

@@ -36,8 +36,13 @@ pub(crate) fn result_lines(name: &str, result: &ResultRecord, order: &[String], 
         if part.items.is_empty() {
             lines.push(format!("  {}  {}", label(name), paint.paint(Tone::Faint, "nothing new")));
         }
-        for (position, item) in part.items.iter().take(MOST_ITEMS).enumerate() {
-            lines.push(format!("  {}  {}", label(if position == 0 { name } else { "" }), item_line(item)));
+        let is_old = |item: &&Value| item["new"] == false;
+        let (new, old) = (part.items.iter().filter(|item| !is_old(item)), part.items.iter().filter(is_old));
+        for (position, item) in new.chain(old).take(MOST_ITEMS).enumerate() {
+            let line = item_line(item);
+            let line =
+                if is_old(&item) { paint.paint(Tone::Faint, &format!("{line}  (as before)")) } else { line };
+            lines.push(format!("  {}  {line}", label(if position == 0 { name } else { "" })));
         }
         if part.items.len() > MOST_ITEMS {
             let more = format!("and {} more", part.items.len() - MOST_ITEMS);

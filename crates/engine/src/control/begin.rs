@@ -22,6 +22,7 @@ impl Control {
     /// Turns a choice into a probe, or returns it.
     pub(super) fn begin(&mut self, now: Time, choice: &Choice, commands: &mut Vec<Command>) {
         self.price = choice.price;
+        self.recent_choices.note(now, choice.value);
         let resource = self.resources.get(choice.resource);
         let Some(resource) = resource.filter(|resource| resource.active_probe.is_none()) else {
             self.return_choice(now, choice);

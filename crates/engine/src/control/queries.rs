@@ -24,12 +24,16 @@ use dunlin_store::{
 };
 
 use super::{Command, Control, Write};
-use crate::queries::{InstanceState, PartInterval, QueryConfig};
+use crate::queries::{InstanceState, PartInterval, PartMemory, QueryConfig};
 
 pub use report::{OpenPart, QueryReport, ReadPart};
 
 /// The most open instances of one query; another one is begun in the place of the oldest.
 const MOST_OPEN: usize = 256;
+
+/// A change that is wanted is overwritten by the one after it. There have been two with even odds when so many times as many are
+/// expected as for one.
+const SECOND_CHANGE: f64 = 2.42;
 
 /// All installed queries.
 #[derive(Debug, Default)]
@@ -55,7 +59,7 @@ struct Readers {
     all: BTreeSet<(QueryId, usize)>,
     /// Those that wait for changes, and have to look at each.
     of_any_change: BTreeSet<(QueryId, usize)>,
-    /// Those among them that have yet to be told which values are there, to compare the first change with.
+    /// Those among them that have yet to be told what is there, to compare the first change with.
     to_compare: BTreeSet<(QueryId, usize)>,
     /// Triggers that a change means something to only if it brought certain words: of new items, or of values.
     item_triggers: TermIndex<QueryId>,
@@ -71,8 +75,7 @@ impl Readers {
             Some((triggers, terms)) => triggers.insert(config.id, &terms),
             None if waits_for_change(config, select) => {
                 self.of_any_change.insert((config.id, select));
-                let is_value = config.plan.selects().get(select).is_some_and(|own| own.what == What::Value);
-                if is_value && config.memory.parts.get(select).is_some_and(|part| part.values.is_empty()) {
+                if config.memory.parts.get(select).is_some_and(PartMemory::is_blank) {
                     self.to_compare.insert((config.id, select));
                 }
             }
@@ -344,8 +347,8 @@ impl Control {
         for planned in planned {
             let source = *sources.get(planned.select)?;
             let finish = planned.finish.unwrap_or_else(|| match planned.captured_by {
-                CapturedBy::AnyAnswer => self.overwritten_at(source, planned.start),
-                CapturedBy::Change => planned.start.plus(MAX_INTERVAL),
+                CapturedBy::AnyAnswer => self.expected_at(source, planned.start, 1.0),
+                CapturedBy::Change => self.expected_at(source, planned.start, SECOND_CHANGE),
             });
             if planned.captured_by == CapturedBy::AnyAnswer {
                 intervals.push(NewInterval { source, start: planned.start, finish });
@@ -376,14 +379,15 @@ impl Control {
         }
     }
 
-    /// When a source that is read now is expected to have changed with even odds.
-    fn overwritten_at(&self, source: SourceId, from: Time) -> Time {
+    /// When a source is expected to have changed with even odds, or when as many more changes are expected by then.
+    fn expected_at(&self, source: SourceId, from: Time, times: f64) -> Time {
         let longest = from.plus(MAX_INTERVAL);
         let index = self.sources.find(source);
         let place = index.and_then(|index| Some((self.sources.resource(index)?, index)));
         let forecast =
             place.and_then(|(resource, index)| self.scheduler.scheduler().forecast(resource, index));
-        let at = forecast.map_or(longest, |forecast| forecast.reaches(from, forecast.changes_for(0.5)));
+        let at =
+            forecast.map_or(longest, |forecast| forecast.reaches(from, times * forecast.changes_for(0.5)));
         at.clamp(from.plus(self.settings.chronon * 2), longest)
     }
 

@@ -118,7 +118,7 @@ impl NewsItem {
         };
         Some(Self {
             words: words(&item.title).chain(words(text)).collect(),
-            kept: KeptItem::of(&Item { text: text.to_owned(), ..item.clone() }),
+            kept: KeptItem::of(&Item { text: text.to_owned(), ..item.clone() }, text.len(), true),
             story,
         })
     }

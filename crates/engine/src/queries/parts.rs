@@ -4,21 +4,24 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dunlin_core::Time;
+use dunlin_extract::document::IdOrigin;
 use dunlin_extract::{Item, amounts};
 use dunlin_query::plan::{Instance, PlannedInterval, QueryPlan};
 use dunlin_query::{Before, Captures, Value, What, words};
 use dunlin_store::VersionId;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::told::MissedPart;
 
 /// The first byte of what is stored: its form.
 const FORM: u8 = 1;
-/// The most items of one part that are kept; the newest come first in a feed.
-const MOST_ITEMS: usize = 50;
-/// The most bytes of an item's text.
-const MOST_TEXT: usize = 2000;
+/// The most items of one part that are looked at; the newest come first in a feed.
+const MOST_ITEMS: usize = 100;
+/// The most bytes of an item's text that are looked at, and of the texts of all items of a part.
+const MOST_TEXT: usize = 16 << 10;
+const MOST_TEXT_OF_PART: usize = 128 << 10;
 /// The most bytes of its title, its link or its author.
 const MOST_WORDS: usize = 500;
 
@@ -44,13 +47,16 @@ pub struct KeptItem {
     pub author: Option<String>,
     /// When it was published.
     pub published: Option<Time>,
+    /// Whether it was not there when the part was last captured.
+    pub is_new: bool,
 }
 
 impl KeptItem {
-    pub(super) fn of(item: &Item) -> Self {
+    pub(super) fn of(item: &Item, room: usize, is_new: bool) -> Self {
         let words = |text: &str| shortened(text, MOST_WORDS);
         Self {
-            text: shortened(&item.text, MOST_TEXT),
+            is_new,
+            text: shortened(&item.text, MOST_TEXT.min(room)),
             title: words(&item.title),
             link: item.link.as_deref().map(words),
             author: item.author.as_deref().map(words),
@@ -71,6 +77,17 @@ impl KeptItem {
     }
 }
 
+/// Items, with as much of their texts as there is room for.
+fn kept<'i>(items: impl Iterator<Item = (&'i Item, bool)>) -> Vec<KeptItem> {
+    let mut room = MOST_TEXT_OF_PART;
+    let keep = |(item, is_new): (&Item, bool)| {
+        let kept = KeptItem::of(item, room, is_new);
+        room -= kept.text.len();
+        kept
+    };
+    items.map(keep).collect()
+}
+
 fn shortened(text: &str, most: usize) -> String {
     text[..text.floor_char_boundary(most)].to_owned()
 }
@@ -82,7 +99,7 @@ pub struct CapturedPart {
     pub at: Time,
     /// The version that holds it, as soon as it is known.
     pub version: Option<VersionId>,
-    /// The new items, or the values.
+    /// The items, or the values.
     pub items: Vec<KeptItem>,
     /// The values at the capture before.
     pub before: Vec<String>,
@@ -90,13 +107,19 @@ pub struct CapturedPart {
 
 impl CapturedPart {
     /// What a query captures now of what is on a source.
-    pub fn of(what: What, newness: Newness, at: Time, seen: &[SeenItem], before: &[String]) -> Self {
-        let first_read = seen.iter().map(|seen| seen.first_seen).min();
-        let is_wanted = |seen: &&SeenItem| what == What::Value || newness.is_new(seen, at, first_read);
-        let items =
-            seen.iter().filter(is_wanted).take(MOST_ITEMS).map(|seen| KeptItem::of(&seen.item)).collect();
-        let before = if what == What::Value { before.to_vec() } else { Vec::new() };
+    pub fn of(what: What, newness: Newness, at: Time, seen: &[SeenItem], memory: &PartMemory) -> Self {
+        let is_new = newness.judge(at, seen, memory);
+        let wants_old = what == What::Value || matches!(newness, Newness::AllWithNew(_));
+        let judged = seen.iter().map(|seen| (&seen.item, is_new(seen)));
+        let wanted = judged.filter(|(_, is_new)| *is_new || wants_old).take(MOST_ITEMS);
+        let items = kept(wanted);
+        let before = if what == What::Value { memory.values.clone() } else { Vec::new() };
         Self { at, version: None, items, before }
+    }
+
+    /// Whether it is of items, none of which is new.
+    pub fn has_nothing_new(&self, what: What) -> bool {
+        what == What::Item && self.items.iter().all(|item| !item.is_new)
     }
 
     /// The words of all its texts, for an index over queries.
@@ -134,6 +157,36 @@ pub struct PartMemory {
     pub captured: Option<Time>,
     /// The values then, if something asks about them.
     pub values: Vec<String>,
+    /// What each part of a page said then that is known by its place, and so stays the same item when it says something else.
+    pub places: BTreeSet<u64>,
+}
+
+impl PartMemory {
+    /// Whether nothing is known of what was there.
+    pub fn is_blank(&self) -> bool {
+        self.values.is_empty() && self.places.is_empty()
+    }
+
+    fn note(&mut self, what: What, seen: &[SeenItem]) {
+        match what {
+            What::Value => {
+                let values = kept(seen.iter().take(MOST_ITEMS).map(|seen| (&seen.item, false)));
+                self.values = values.into_iter().map(|value| value.text).collect();
+            }
+            What::Item => {
+                let places = seen.iter().filter(|seen| is_place(&seen.item)).take(MOST_ITEMS);
+                self.places = places.map(|seen| said(&seen.item)).collect();
+            }
+        }
+    }
+}
+
+fn is_place(item: &Item) -> bool {
+    item.id.origin == IdOrigin::Place
+}
+
+fn said(item: &Item) -> u64 {
+    xxh3_64(format!("{}\n{}", item.title, item.text).as_bytes())
 }
 
 /// Which items of a source are new for a part of a query.
@@ -149,8 +202,8 @@ pub enum Newness {
         /// When the query was installed.
         installed: Time,
     },
-    /// For any other part: those since its last capture, and at the first one, all.
-    SinceCapture(Option<Time>),
+    /// For any other part: what is there now was asked for, and those count as new that came since its last capture.
+    AllWithNew(Option<Time>),
 }
 
 impl Newness {
@@ -159,18 +212,33 @@ impl Newness {
         match select {
             0 if waits_for_change => Self::WithThisChange,
             0 => Self::SinceInstalled { captured, installed },
-            _ => Self::SinceCapture(captured),
+            _ if waits_for_change => Self::WithThisChange,
+            _ => Self::AllWithNew(captured),
         }
     }
 
-    fn is_new(self, item: &SeenItem, at: Time, first_read: Option<Time>) -> bool {
-        match self {
-            Self::WithThisChange => item.first_seen >= at,
-            Self::SinceInstalled { captured, installed } => {
-                item.first_seen
-                    > captured.unwrap_or_else(|| first_read.max(Some(installed)).unwrap_or(installed))
+    /// Which of the items that are there are new.
+    fn judge(self, at: Time, seen: &[SeenItem], memory: &PartMemory) -> impl Fn(&SeenItem) -> bool {
+        let first_read = seen.iter().map(|seen| seen.first_seen).min();
+        let n_places = seen.iter().filter(|seen| is_place(&seen.item)).count();
+        move |item: &SeenItem| {
+            if is_place(&item.item) {
+                // If there is only one, it is what has changed.
+                if self == Self::WithThisChange && (n_places == 1 || memory.places.is_empty()) {
+                    return true;
+                }
+                if !memory.places.is_empty() {
+                    return !memory.places.contains(&said(&item.item));
+                }
             }
-            Self::SinceCapture(captured) => captured.is_none_or(|captured| item.first_seen > captured),
+            match self {
+                Self::WithThisChange => item.first_seen >= at,
+                Self::SinceInstalled { captured, installed } => {
+                    item.first_seen
+                        > captured.unwrap_or_else(|| first_read.max(Some(installed)).unwrap_or(installed))
+                }
+                Self::AllWithNew(captured) => captured.is_none_or(|captured| item.first_seen > captured),
+            }
         }
     }
 }
@@ -197,21 +265,18 @@ impl QueryMemory {
         encode(self)
     }
 
-    /// Notes which values are there before any was captured.
-    pub fn note_values(&mut self, select: usize, seen: &[SeenItem]) {
-        let memory = self.parts.get_mut(select).filter(|memory| memory.values.is_empty());
-        if let Some(memory) = memory {
-            memory.values = seen.iter().take(MOST_ITEMS).map(|seen| KeptItem::of(&seen.item).text).collect();
+    /// Notes what is there before anything was captured.
+    pub fn note_first(&mut self, select: usize, what: What, seen: &[SeenItem]) {
+        if let Some(memory) = self.parts.get_mut(select).filter(|memory| memory.is_blank()) {
+            memory.note(what, seen);
         }
     }
 
-    /// Notes that a part was captured.
-    pub fn captured(&mut self, select: usize, part: &CapturedPart, what: What) {
+    /// Notes that a part was captured then, when this was there.
+    pub fn captured(&mut self, select: usize, what: What, at: Time, seen: &[SeenItem]) {
         let Some(memory) = self.parts.get_mut(select) else { return };
-        memory.captured = memory.captured.max(Some(part.at));
-        if what == What::Value {
-            memory.values = part.items.iter().map(|item| item.text.clone()).collect();
-        }
+        memory.captured = memory.captured.max(Some(at));
+        memory.note(what, seen);
     }
 }
 
@@ -248,6 +313,15 @@ impl InstanceState {
     /// As it is stored.
     pub fn to_bytes(&self) -> Vec<u8> {
         encode(self)
+    }
+
+    /// Whether it captured items only, and none of them is new: then there is nothing to tell.
+    pub fn has_nothing_new(&self, plan: &QueryPlan) -> bool {
+        let selects = plan.selects();
+        let is_old = |(position, part): (&usize, &CapturedPart)| {
+            selects.get(*position).is_none_or(|select| part.has_nothing_new(select.what))
+        };
+        self.parts.iter().all(is_old)
     }
 
     /// What was captured, as predicates see it.

@@ -6,25 +6,36 @@ use std::collections::BTreeSet;
 use dunlin_core::Time;
 use dunlin_extract::recipe::{NoiseRules, Recipe};
 use dunlin_extract::{Extractor, Limits};
-use dunlin_query::{Body, Claim, From, Objection, Query, Select, Start, nearest, parse_with, words};
+use dunlin_query::{
+    Body, Claim, End, From, Objection, Query, QueryError, Refused, Select, Span, Start, nearest, parse_with,
+    split, words,
+};
 use dunlin_store::{NewQuery, NewSource, QuerySource, Source, SourceId, SourceQuery, Store};
 
 use crate::handle::stored_budget;
 use crate::recipe::{self, FlickerRule, SourceRecipe};
-use crate::{Error, Settings};
+use crate::{Error, Settings, clock};
 
 /// How many sources are read at a time when one is looked up by its name.
 const PAGE: u32 = 1000;
 /// The most probes a second that a query may want by itself, as a share of the budget.
 const MOST_OF_BUDGET: f64 = 1.0;
+/// The most sources that are there for queries only.
+const MOST_SOURCES: usize = 100_000;
 /// The most different words of one WATCH.
 const MOST_WORDS: usize = 16;
 
 /// Reads the text of one query as it would be installed at `now`.
 pub fn read(text: &str, store: &dyn Store, settings: &Settings, now: Time) -> Result<NewQuery, Error> {
     let query = parsed(text, store, settings)?;
+    if let Some(End::Until(end)) = query.end
+        && end <= now
+    {
+        return Err(Error::QueryOver { name: query.name, end: clock::rfc3339(end) });
+    }
     check_rate(&query, stored_budget(store)?.unwrap_or(settings.budget).per_second)?;
     let sources = sources_of(&query, store, now)?;
+    check_sources(&query, &sources, store)?;
     Ok(NewQuery { name: query.name, text: text.to_owned(), installed: now, sources })
 }
 
@@ -44,7 +55,14 @@ pub(super) fn parsed(text: &str, store: &dyn Store, settings: &Settings) -> Resu
         return Err(error);
     }
     let n_queries = queries.len();
-    queries.into_iter().next().filter(|_| n_queries == 1).ok_or(Error::OneQuery { n_queries })
+    queries.into_iter().next().filter(|_| n_queries == 1).ok_or_else(|| {
+        let span = split(text).get(1).copied().unwrap_or_default();
+        let n_blank = text[span.start..span.end].len() - text[span.start..span.end].trim_start().len();
+        let span = Span { start: span.start + n_blank, end: span.start + n_blank + "QUERY".len() };
+        let message = format!("{n_queries} queries in one text: expected one");
+        let hint = Some("install them one by one".to_owned());
+        Error::Query(Box::new(Refused(vec![QueryError::at(text, span, message, hint)])))
+    })
 }
 
 /// What each part of a query reads.
@@ -55,14 +73,20 @@ pub(super) fn sources_of(query: &Query, store: &dyn Store, now: Time) -> Result<
     }
 }
 
-/// A query that wants more than the whole budget by its own clock can only be missed.
+/// A query that wants more than the whole budget by its own clock can only be missed. Each instance wants a probe of each source
+/// of which it does not depend on a capture whether it is read.
 fn check_rate(query: &Query, budget_per_second: f64) -> Result<(), Error> {
+    const SECONDS_OF_DAY: f64 = 86_400.0;
     let Body::Select(block) = &query.body else { return Ok(()) };
-    let each = block.selects.iter().map(|select| match &select.start {
+    let per_second = match block.selects.first().and_then(|trigger| trigger.start.as_ref()) {
         Some(Start::Every(period)) => 1.0 / period.as_secs_f64().max(1e-3),
+        Some(Start::At(times)) => times.minutes.len() as f64 / SECONDS_OF_DAY,
         _ => 0.0,
-    });
-    let wanted: f64 = each.sum();
+    };
+    let always =
+        block.selects.iter().filter(|select| !matches!(select.start, Some(Start::When(_) | Start::OnChange)));
+    let sources: BTreeSet<String> = always.map(|select| select.from.to_string()).collect();
+    let wanted = per_second * sources.len() as f64;
     let most = budget_per_second * MOST_OF_BUDGET;
     if budget_per_second > 0.0 && wanted > most {
         return Err(Error::QueryTooFast { name: query.name.clone(), wanted, most });
@@ -70,8 +94,19 @@ fn check_rate(query: &Query, budget_per_second: f64) -> Result<(), Error> {
     Ok(())
 }
 
-/// Words are looked up one by one.
-fn judge_words(text: &str) -> Result<(), Objection> {
+/// All queries together may add so many sources.
+fn check_sources(query: &Query, sources: &[QuerySource], store: &dyn Store) -> Result<(), Error> {
+    let wanted = sources.iter().filter(|source| matches!(source, QuerySource::Own(_))).count();
+    let n_there = store.n_sources_for_queries()? as usize;
+    if wanted > 0 && n_there + wanted > MOST_SOURCES {
+        let name = query.name.clone();
+        return Err(Error::TooManyQuerySources { name, wanted, n_there, most: MOST_SOURCES });
+    }
+    Ok(())
+}
+
+/// Judges the words of a WATCH: they are looked up one by one.
+pub fn judge_words(text: &str) -> Result<(), Objection> {
     let words: BTreeSet<String> = words(text).collect();
     if words.len() <= MOST_WORDS {
         return Ok(());

@@ -20,6 +20,9 @@ pub fn item_json(item: &KeptItem, what: What, is_json: bool) -> Value {
         }
         What::Item => {
             let mut told = json!({ "title": item.title, "text": item.text, "link": item.link });
+            if !item.is_new {
+                told["new"] = json!(false);
+            }
             if let Some(published) = item.published {
                 told["published"] = json!(written(published));
             }

@@ -222,6 +222,12 @@ impl Store for Ailing {
     fn newest_result(&self) -> Result<ResultCursor, Error> {
         self.inner.newest_result()
     }
+    fn oldest_result(&self) -> Result<ResultCursor, Error> {
+        self.inner.oldest_result()
+    }
+    fn n_sources_for_queries(&self) -> Result<u64, Error> {
+        self.inner.n_sources_for_queries()
+    }
     fn misses(&self, filter: &ResultFilter) -> Result<Vec<StoredMiss>, Error> {
         self.inner.misses(filter)
     }

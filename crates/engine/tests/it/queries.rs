@@ -2,6 +2,7 @@
 
 mod business_portal;
 mod overload;
+mod profiles;
 mod rules;
 mod texts;
 mod watching;

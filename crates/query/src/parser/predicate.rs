@@ -6,7 +6,7 @@ use super::{Parsed, Parser, Stop};
 use crate::error::Problem;
 use crate::keyword::{Keyword, TESTS};
 use crate::lexer::Token;
-use crate::limits::{MAX_DEPTH, MAX_PATTERNS, MAX_PREDICATE_NODES};
+use crate::limits::{MAX_COMPILED_PATTERNS, MAX_DEPTH, MAX_PATTERNS, MAX_PREDICATE_NODES};
 use crate::span::Span;
 use crate::tree::{
     Amount, Comparison, Direction, Field, Literal, NoPattern, NoPhrase, Operand, Pattern, Phrase, Predicate,
@@ -172,6 +172,10 @@ impl Parser<'_> {
             let at = place.map_or(span, |(start, end)| within_quotes(self.source(span), span, start, end));
             self.fail(at, &Problem::BadPattern(reason), None)
         })?;
+        self.compiled_bytes += pattern.n_bytes();
+        if self.compiled_bytes > MAX_COMPILED_PATTERNS {
+            return Err(self.fail(span, &Problem::PatternsTooLarge(self.compiled_bytes), None));
+        }
         Ok((Test::Matches(pattern), Asks::Text("MATCHES")))
     }
 

@@ -1,12 +1,22 @@
-//! A regular expression that was read, and is matched in time linear in the text. Its size is limited.
+//! A regular expression that was read, and is matched in time linear in the text. Its size is limited. It is compiled when it is
+//! first asked, so that queries that are only listed cost nothing, and in the form that takes the least memory: there may be
+//! thousands, and the texts are short.
 
-use regex::{Regex, RegexBuilder};
+use std::sync::OnceLock;
 
-use crate::limits::{MAX_COMPILED_PATTERN, MAX_DEPTH, MAX_PATTERN};
+use regex_automata::nfa::thompson::pikevm::PikeVM;
+use regex_automata::nfa::thompson::{BuildError, Compiler, Config, NFA};
+use regex_automata::util::syntax;
+
+use crate::limits::{MAX_COMPILED_PATTERNS, MAX_DEPTH, MAX_PATTERN};
 
 /// The text after MATCHES.
 #[derive(Debug, Clone)]
-pub struct Pattern(Regex);
+pub struct Pattern {
+    text: String,
+    n_bytes: usize,
+    compiled: OnceLock<Option<PikeVM>>,
+}
 
 /// Why a text is no pattern, and the bytes of it that are wrong, if it is not the whole.
 pub(crate) struct NoPattern {
@@ -23,8 +33,7 @@ impl Pattern {
             let reason = format!("it has {} bytes, and {MAX_PATTERN} is the most", text.len());
             return Err(NoPattern { reason, place: None });
         }
-        let nest_limit = MAX_DEPTH as u32;
-        let parsed = regex_syntax::ParserBuilder::new().nest_limit(nest_limit).build().parse(text);
+        let parsed = regex_syntax::ParserBuilder::new().nest_limit(MAX_DEPTH as u32).build().parse(text);
         parsed.map_err(|error| {
             let (reason, span) = match &error {
                 regex_syntax::Error::Parse(error) => (error.kind().to_string(), Some(error.span())),
@@ -33,25 +42,33 @@ impl Pattern {
             };
             NoPattern { reason, place: span.map(|span| (span.start.offset, span.end.offset)) }
         })?;
-        RegexBuilder::new(text)
-            .nest_limit(nest_limit)
-            .size_limit(MAX_COMPILED_PATTERN)
-            .build()
-            .map(Self)
-            .map_err(|_| NoPattern {
-                reason: "it is too large when repetitions are written out".to_owned(),
-                place: None,
-            })
+        let n_bytes = compiled(text).map(|program| program.memory_usage()).map_err(|_| NoPattern {
+            reason: "it is too large when repetitions are written out".to_owned(),
+            place: None,
+        })?;
+        Ok(Self { text: text.to_owned(), n_bytes, compiled: OnceLock::new() })
     }
 
     /// As it was written.
     pub fn text(&self) -> &str {
-        self.0.as_str()
+        &self.text
+    }
+
+    /// How many bytes it takes when compiled.
+    pub(crate) const fn n_bytes(&self) -> usize {
+        self.n_bytes
     }
 
     pub(crate) fn is_in(&self, text: &str) -> bool {
-        self.0.is_match(text)
+        // It was compiled before, so it can be again.
+        let program = self.compiled.get_or_init(|| PikeVM::new_from_nfa(compiled(&self.text).ok()?).ok());
+        program.as_ref().is_some_and(|program| program.is_match(&mut program.create_cache(), text))
     }
+}
+
+fn compiled(text: &str) -> Result<NFA, BuildError> {
+    let config = Config::new().nfa_size_limit(Some(MAX_COMPILED_PATTERNS));
+    Compiler::new().configure(config).syntax(syntax::Config::new().nest_limit(MAX_DEPTH as u32)).build(text)
 }
 
 impl PartialEq for Pattern {

@@ -110,7 +110,7 @@ struct PartResponse {
     /// When it was captured.
     #[schema(format = DateTime)]
     captured_at: String,
-    /// The new items, or the values.
+    /// The items, or the values. Of a trigger, and of a part that waits for changes, the new items only.
     #[schema(value_type = Vec<ResultItem>)]
     items: Value,
 }
@@ -124,6 +124,9 @@ pub(crate) struct ResultItem {
     /// Of an item.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
+    /// False of an item that was there when the part was captured before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    new: Option<bool>,
     /// The address that an item points to.
     #[serde(skip_serializing_if = "Option::is_none")]
     link: Option<String>,

@@ -81,7 +81,7 @@ pub(super) async fn list(
         newest.borrow_and_update();
         let page = position.read(&app, limit).await?;
         if let Some(gone_until) = page.gone_until {
-            return Err(pruned(position.after, gone_until));
+            return Err(pruned("changes", position.after.0, gone_until.0));
         }
         let answer = Json(Changes { changes: page.changes, next: page.next.0 });
         if !answer.changes.is_empty() {

@@ -49,21 +49,23 @@ pub(super) struct Missed {
     next: i64,
 }
 
-/// Lists the results of a query by cursor.
+/// Lists the results of a query by cursor. 410 when results after the cursor have been removed; the error says from where to
+/// resume.
 #[utoipa::path(get, path = "/queries/{id}/results", tag = "queries", params(("id" = i64, Path), ListParams),
-    responses((status = 200, body = Results)))]
+    responses((status = 200, body = Results), (status = 410, description = "Results have been removed")))]
 pub(super) async fn results(
     State(app): State<App>,
     Id(id): Id,
     Params(params): Params<ListParams>,
 ) -> Result<Json<Results>, Failure> {
     let filter = params.filter(id)?;
-    app.with_store(move |store| {
+    let after = filter.after;
+    let read = app.with_store(move |store| {
         query(store, QueryId(id))?;
-        let (results, next) = listing::results(store, &filter)?;
-        Ok::<_, dunlin_engine::Error>(Json(Results { results, next }))
-    })
-    .await
+        Ok::<_, dunlin_engine::Error>(listing::results(store, &filter)?)
+    });
+    let page = read.await?.for_list(after)?;
+    Ok(Json(Results { results: page.results, next: page.next.0 }))
 }
 
 /// Lists the instances of a query that could not be captured, with what was missed of each and why.

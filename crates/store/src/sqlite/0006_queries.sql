@@ -58,3 +58,4 @@ CREATE INDEX query_miss_by_time ON query_miss (missed);
 
 -- Whether a source is there for queries only.
 ALTER TABLE source ADD COLUMN for_queries INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX source_for_queries ON source (for_queries) WHERE for_queries <> 0;

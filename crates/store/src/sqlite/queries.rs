@@ -305,6 +305,17 @@ pub(super) fn newest_result(connection: &Connection) -> Result<ResultCursor, Err
     Ok(ResultCursor(super::numbering::newest(connection, "query_result")?))
 }
 
+pub(super) fn oldest_result(connection: &Connection) -> Result<ResultCursor, Error> {
+    let mut select = connection.prepare_cached("SELECT min(cursor) FROM query_result")?;
+    let oldest: Option<i64> = select.query_row([], |row| row.get(0))?;
+    Ok(ResultCursor(oldest.map_or_else(|| newest_result(connection).map(|newest| newest.0 + 1), Ok)?))
+}
+
+pub(super) fn n_sources(connection: &Connection) -> Result<u64, Error> {
+    let mut select = connection.prepare_cached("SELECT count(*) FROM source WHERE for_queries <> 0")?;
+    Ok(select.query_row([], |row| row.get::<_, i64>(0))?.unsigned_abs())
+}
+
 pub(super) fn misses(connection: &Connection, filter: &ResultFilter) -> Result<Vec<StoredMiss>, Error> {
     let mut select = connection.prepare_cached(&format!(
         "SELECT cursor, query, began, missed, parts FROM query_miss WHERE cursor > ?1 AND {}

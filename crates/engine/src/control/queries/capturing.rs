@@ -12,7 +12,7 @@ use dunlin_store::{
 
 use super::{OpenInstance, waits_for_change};
 use crate::control::Control;
-use crate::queries::{CapturedPart, MissedPart, Newness, SeenItem, item_json};
+use crate::queries::{CapturedPart, MissedPart, Newness, PartMemory, SeenItem, item_json};
 
 /// How a part of an instance closed.
 pub(super) enum Closed {
@@ -28,7 +28,7 @@ impl Control {
             return;
         }
         let has_changed = capture.outcome == dunlin_store::Outcome::Changed;
-        let mut steps = if has_changed { Vec::new() } else { self.note_values(source, seen) };
+        let mut steps = if has_changed { Vec::new() } else { self.note_first(source, seen) };
         let mut hits: BTreeMap<InstanceId, BTreeSet<usize>> = BTreeMap::new();
         let mut wanted = BTreeMap::new();
         for interval in &capture.intervals {
@@ -59,12 +59,12 @@ impl Control {
                 }
             }
         }
-        for ((query, select), part) in &parts {
+        for (query, select) in parts.keys() {
             if let Some(installed) = self.queries.installed.get_mut(query)
                 && let Some(of) = installed.config.plan.selects().get(*select)
             {
                 let what = of.what;
-                installed.config.memory.captured(*select, part, what);
+                installed.config.memory.captured(*select, what, at, seen);
             }
         }
         for (instance, selects) in hits {
@@ -78,8 +78,8 @@ impl Control {
         capture.steps = steps;
     }
 
-    /// Parts that wait for changes remember the values that they found, so that the first change can be compared with them.
-    fn note_values(&mut self, source: SourceId, seen: &[SeenItem]) -> Vec<InstanceStep> {
+    /// Parts that wait for changes remember what they found, so that the first change can be compared with it.
+    fn note_first(&mut self, source: SourceId, seen: &[SeenItem]) -> Vec<InstanceStep> {
         let Some(readers) = self.queries.by_source.get_mut(&source) else { return Vec::new() };
         if seen.is_empty() || readers.to_compare.is_empty() {
             return Vec::new();
@@ -87,7 +87,8 @@ impl Control {
         let mut steps = Vec::new();
         for (query, select) in std::mem::take(&mut readers.to_compare) {
             let Some(installed) = self.queries.installed.get_mut(&query) else { continue };
-            installed.config.memory.note_values(select, seen);
+            let Some(of) = installed.config.plan.selects().get(select) else { continue };
+            installed.config.memory.note_first(select, of.what, seen);
             let memory = Some(installed.config.memory.to_bytes());
             // No instance has begun, so none is stored under this number.
             let instance = self.queries.next_id();
@@ -110,7 +111,8 @@ impl Control {
         for (what, triggers) in [(What::Item, &readers.item_triggers), (What::Value, &readers.value_triggers)]
         {
             if !triggers.is_empty() {
-                let words = CapturedPart::of(what, Newness::WithThisChange, at, seen, &[]).words();
+                let blank = PartMemory::default();
+                let words = CapturedPart::of(what, Newness::WithThisChange, at, seen, &blank).words();
                 let asking = triggers.concerned(words.iter().map(String::as_str));
                 concerned.extend(asking.into_keys().map(|query| (query, 0)));
             }
@@ -188,7 +190,7 @@ impl Control {
         let what = config.plan.selects().get(select)?.what;
         let (memory, installed) = (config.memory.parts.get(select)?, config.installed);
         let newness = Newness::of(select, waits_for_change(config, select), memory.captured, installed);
-        Some(CapturedPart::of(what, newness, at, seen, &memory.values))
+        Some(CapturedPart::of(what, newness, at, seen, memory))
     }
 
     /// Closes parts of an instance, and what follows from that, as one step.
@@ -257,6 +259,7 @@ impl Control {
         let open = self.queries.open.get(&id)?;
         let config = &self.queries.installed.get(&open.query)?.config;
         Some(match outcome {
+            Outcome::Complete if open.state.has_nothing_new(&config.plan) => InstanceEnd::Silent,
             Outcome::Complete => {
                 InstanceEnd::Result(NewResult { at: now, parts: told_parts(open, config), story: None })
             }

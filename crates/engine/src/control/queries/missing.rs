@@ -94,15 +94,17 @@ impl Control {
         if interval.planned.captured_by == CapturedBy::Change {
             return (MissReason::Unchanged, "no change of it was seen in time".to_owned());
         }
-        if self.queries.started.is_some_and(|started| started > interval.finish) {
-            return (MissReason::NotRunning, "the service was not running".to_owned());
+        let from = interval.planned.start;
+        if let Some(started) = self.queries.started.filter(|started| *started > from) {
+            let when = if started > interval.finish { "" } else { " for a part of the time" };
+            return (MissReason::NotRunning, format!("the service was not running{when}"));
         }
         let known = self.sources.find(source).and_then(|index| self.sources.get(index));
         let Some((known, resource)) = known.and_then(|known| Some((known, known.resource?))) else {
             return (MissReason::NotWatched, "its source is paused, or cannot be used".to_owned());
         };
         if known.failures > 0 {
-            return (MissReason::Failed, format!("the probe failed: {}", known.state.reason));
+            return (MissReason::Failed, format!("the last probe failed: {}", known.state.reason));
         }
         let Some(explained) = self.scheduler.scheduler().explain(resource, now) else {
             return (MissReason::NotWatched, "its source is paused, or cannot be used".to_owned());
@@ -113,17 +115,15 @@ impl Control {
                 Hold::HostHeld { .. } | Hold::HostBusy | Hold::HostBudget { .. } | Hold::NotBefore { .. }
             )
         };
-        if explained.holds.iter().any(is_of_host) {
+        if self.budget.per_second == 0.0 {
+            return (MissReason::Budget, "there is no budget".to_owned());
+        }
+        let is_spent = explained.holds.iter().any(|hold| matches!(hold, Hold::Budget { .. }));
+        if !is_spent || explained.holds.iter().any(is_of_host) {
             return (MissReason::Host, "its host could not be asked in time".to_owned());
         }
-        let message = if self.budget.per_second == 0.0 {
-            "there is no budget".to_owned()
-        } else {
-            let price = explained.price;
-            format!(
-                "the budget went to what was worth more (its result is worth {weight}, and a probe costs {price:.3} now)"
-            )
-        };
-        (MissReason::Budget, message)
+        let least = self.recent_choices.least_between(from, interval.finish);
+        let went = least.map_or_else(String::new, |least| format!(" to probes worth {least:.2} or more"));
+        (MissReason::Budget, format!("the budget went{went}, and its result is worth {weight}"))
     }
 }

@@ -12,6 +12,7 @@ use dunlin_store::{
 
 use super::{Index, WatchKey};
 use crate::control::Control;
+use crate::control::sources::Audience;
 use crate::queries::{ITEM, News, NewsItem, Told, item_json};
 
 /// The most WATCH clauses for which a text is ranked after a change.
@@ -24,7 +25,12 @@ impl Control {
         capture: &mut Capture,
         news: Option<Box<News>>,
     ) -> Vec<WatchKey> {
-        if !self.watches.are_running() {
+        let index = self.sources.find(capture.source);
+        let is_of_queries = index
+            .and_then(|index| self.sources.get(index))
+            .is_some_and(|own| own.audience == Audience::Queries);
+        // What is read for a query that names it is no source that anybody knows.
+        if !self.watches.are_running() || is_of_queries {
             return Vec::new();
         }
         // It was being probed when the first query began.

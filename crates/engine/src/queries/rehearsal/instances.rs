@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dunlin_core::Time;
 use dunlin_query::plan::{CapturedBy, Instance, Outcome, PlannedInterval, QueryPlan};
-use dunlin_query::{From, Start, What};
+use dunlin_query::{From, Start};
 use dunlin_store::{SourceId, Store, VersionId};
 
 use super::history::History;
@@ -27,7 +27,7 @@ pub(super) fn rehearse(
     let memory = QueryMemory::from_bytes(&[], plan.selects().len());
     let (open, due) = (Vec::new(), BTreeSet::new());
     let mut run = Run { store, plan, histories, memory, from, until, open, due, rehearsal };
-    run.note_values()?;
+    run.note_first()?;
     run.run()?;
     Ok(run.rehearsal)
 }
@@ -62,12 +62,11 @@ struct Run<'s> {
 
 impl Run<'_> {
     /// What was there before the first change, as it would have been read when the query was installed.
-    fn note_values(&mut self) -> Result<(), Error> {
+    fn note_first(&mut self) -> Result<(), Error> {
         for (select, history) in self.histories.iter_mut().enumerate() {
-            let is_compared = waits(&self.plan, select) && self.plan.selects()[select].what == What::Value;
-            if let Some(first) = history.first().filter(|_| is_compared) {
+            if let Some(first) = history.first().filter(|_| waits(&self.plan, select)) {
                 let (_, seen) = history.at(first, self.store)?;
-                self.memory.note_values(select, &seen);
+                self.memory.note_first(select, self.plan.selects()[select].what, &seen);
             }
         }
         Ok(())
@@ -154,9 +153,9 @@ impl Run<'_> {
                 let (version, seen) = self.histories[select].at(at, self.store)?;
                 let part = self.memory.parts.get(select).cloned().unwrap_or_default();
                 let newness = Newness::of(select, waits(&self.plan, select), part.captured, self.from);
-                let mut captured = CapturedPart::of(what, newness, at, &seen, &part.values);
+                let mut captured = CapturedPart::of(what, newness, at, &seen, &part);
                 captured.version = version;
-                self.memory.captured(select, &captured, what);
+                self.memory.captured(select, what, at, &seen);
                 open.state.parts.insert(select, captured);
                 open.instance.captured(&self.plan, select, &open.state.captures(&self.plan), at)
             }
@@ -173,6 +172,7 @@ impl Run<'_> {
 
     fn ended(&mut self, at: Time, open: &OpenInstance, select: usize, outcome: Outcome) {
         match outcome {
+            Outcome::Complete if open.state.has_nothing_new(&self.plan) => self.rehearsal.n_silent += 1,
             Outcome::Complete => {
                 self.rehearsal.n_results += 1;
                 if self.rehearsal.results.len() < MOST_SHOWN {

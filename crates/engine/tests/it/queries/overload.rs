@@ -39,9 +39,9 @@ fn query(number: usize, weight: f64) -> String {
     format!("{text} WEIGHT {weight}")
 }
 
-fn ended_ceis(store: &SqliteStore) -> Vec<StoredCei> {
+fn ceis_ended_by(store: &SqliteStore, end: i64) -> Vec<StoredCei> {
     let all = store.ceis(&CeiQuery { after: None, state: None, limit: 100_000 }).unwrap();
-    let is_over = |cei: &StoredCei| cei.intervals.iter().all(|own| own.interval.finish < at(END));
+    let is_over = |cei: &StoredCei| cei.intervals.iter().all(|own| own.interval.finish < at(end));
     all.into_iter().filter(is_over).collect()
 }
 
@@ -83,7 +83,7 @@ fn the_service_captures_what_the_lab_would_of_the_same_needs() {
     }
     run.set_budget(dunlin_engine::Pace { per_second });
     run.run_until(at(END));
-    let ceis = ended_ceis(&test_store.store);
+    let ceis = ceis_ended_by(&test_store.store, END);
     let captured = ceis.iter().filter(|cei| cei.state == CeiState::Captured).count();
     let in_the_lab = captured_in_the_lab(&ceis, per_second);
     let share = in_the_lab as f64 / ceis.len() as f64;
@@ -92,30 +92,50 @@ fn the_service_captures_what_the_lab_would_of_the_same_needs() {
     assert!(ratio >= 0.97, "{captured} captured, and {in_the_lab} in the lab, of {}", ceis.len());
 }
 
-#[test]
-fn queries_that_are_worth_little_leave_simple_watches_their_share() {
-    let n_captured = |with_queries: bool| {
-        let watched: Vec<String> = (0..10).map(|number| format!("http://w{number}.test/")).collect();
-        let web = watched.iter().zip(0..).fold(web(), |web, (url, seed)| {
-            let times = random_changes(seed, 120.0, END);
-            let values: Vec<String> = (0..=times.len()).map(|nth| format!("{nth}00")).collect();
-            let shown = std::iter::once(-10).chain(times).zip(values.iter().map(String::as_str));
-            web.page(url, &shown.collect::<Vec<_>>())
-        });
-        let (test_store, mut run) = service(web);
-        for url in &watched {
-            run.add_source(NewSource { recipe: r#"{"flicker":"tell"}"#.to_owned(), ..page(url) }).unwrap();
-        }
-        if with_queries {
-            run.set_budget(dunlin_engine::Pace { per_second: 20.0 });
-            for number in 0..QUERIES {
-                run.add_query(&query(number, 0.001)).unwrap();
-            }
+/// How many changes so many watches capture in an hour once they are known, and how many results queries of this weight have
+/// beside them.
+fn captured(n_watches: usize, weight: Option<f64>) -> (usize, usize) {
+    let watched: Vec<String> = (0..n_watches).map(|number| format!("http://w{number}.test/")).collect();
+    let web = watched.iter().zip(0..).fold(web(), |web, (url, seed)| {
+        let times = random_changes(seed, 120.0, 2 * END);
+        let values: Vec<String> = (0..=times.len()).map(|nth| format!("{nth}00")).collect();
+        let shown = std::iter::once(-10).chain(times).zip(values.iter().map(String::as_str));
+        web.page(url, &shown.collect::<Vec<_>>())
+    });
+    let (test_store, mut run) = service(web);
+    for url in &watched {
+        run.add_source(NewSource { recipe: r#"{"flicker":"tell"}"#.to_owned(), ..page(url) }).unwrap();
+    }
+    let n_changes = || usize::try_from(n_changes(&*test_store.store)).unwrap();
+    run.set_budget(dunlin_engine::Pace { per_second: 0.2 });
+    run.run_until(at(END));
+    let before = n_changes();
+    if let Some(weight) = weight {
+        run.set_budget(dunlin_engine::Pace { per_second: 20.0 });
+        for number in 0..QUERIES {
+            run.add_query(&query(number, weight)).unwrap();
         }
         run.set_budget(dunlin_engine::Pace { per_second: 0.2 });
-        run.run_until(at(END));
-        n_changes(&*test_store.store)
-    };
-    let (alone, beside) = (n_captured(false), n_captured(true));
+    }
+    run.run_until(at(2 * END));
+    let ceis = ceis_ended_by(&test_store.store, 2 * END);
+    let n_results = ceis.iter().filter(|cei| cei.state == CeiState::Captured).count();
+    (n_changes() - before, n_results)
+}
+
+#[test]
+fn queries_that_are_worth_little_leave_simple_watches_their_share() {
+    let (alone, _) = captured(10, None);
+    let (beside, _) = captured(10, Some(0.001));
     assert!(alone > 150 && beside as f64 >= 0.9 * alone as f64, "{beside} beside queries, {alone} alone");
+}
+
+/// The queries alone want far more than the budget.
+#[test]
+fn queries_and_watches_that_are_worth_as_much_divide_the_budget_by_what_a_probe_brings() {
+    let ((changes, _), (_, results)) = (captured(10, None), captured(0, Some(1.0)));
+    let (changes_beside, results_beside) = captured(10, Some(1.0));
+    let figures = format!("{changes} and {results} alone, {changes_beside} and {results_beside} together");
+    assert!((changes_beside + results_beside) as f64 >= 1.05 * changes.max(results) as f64, "{figures}");
+    assert!(changes_beside * 3 >= changes && results_beside * 3 >= results, "{figures}");
 }

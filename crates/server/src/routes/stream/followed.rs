@@ -83,12 +83,15 @@ impl Followed {
                     let is_there = store.query(id)?.is_some();
                     Ok::<_, dunlin_store::Error>((is_there, listing::results(store, &filter)?))
                 });
-                let (is_there, (results, next)) = read.await?;
+                let (is_there, page) = read.await?;
                 if !is_there {
                     return Ok(Next::Ended);
                 }
                 let mut text = String::new();
-                for result in &results {
+                if let Some(until) = page.gone_until {
+                    gap(&mut text, after.0, until.0);
+                }
+                for result in &page.results {
                     append(
                         &mut text,
                         result.cursor,
@@ -96,8 +99,8 @@ impl Followed {
                         &serde_json::to_string(result).unwrap_or_default(),
                     );
                 }
-                *after = ResultCursor(next);
-                Ok(Next::Events { text, n_events: results.len() as u64 })
+                *after = page.next.max(page.gone_until.unwrap_or(page.next));
+                Ok(Next::Events { text, n_events: page.results.len() as u64 })
             }
         }
     }
@@ -119,8 +122,7 @@ impl Followed {
 fn events(after: Cursor, page: &Page) -> String {
     let mut text = String::new();
     if let Some(until) = page.gone_until {
-        let data = json!({ "after": after.0, "resume_after": until.0 });
-        append(&mut text, until.0, "gap", &data.to_string());
+        gap(&mut text, after.0, until.0);
     }
     for change in &page.changes {
         // A change is plain values, which can always be written; without line breaks, so it is one line of data.
@@ -128,6 +130,10 @@ fn events(after: Cursor, page: &Page) -> String {
         append(&mut text, change.cursor, "change", &data);
     }
     text
+}
+
+fn gap(text: &mut String, after: i64, until: i64) {
+    append(text, until, "gap", &json!({ "after": after, "resume_after": until }).to_string());
 }
 
 fn append(text: &mut String, id: i64, event: &str, data: &str) {
