@@ -137,7 +137,7 @@ fn is_mark_of_a_letter(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}' | '\u{ad}' | '\u{200b}'..='\u{200d}')
 }
 
-/// Digits with points, commas and apostrophes between them: `1,299.00`, `4.17.2`, `1’000`.
+/// Digits with points, commas and apostrophes between them: `1,299.00`, `4.17.2`, `1’000`. Or with spaces: `1 299,50`.
 fn number(rest: &str) -> usize {
     let mut end = 0;
     let mut chars = rest.char_indices().peekable();
@@ -150,18 +150,36 @@ fn number(rest: &str) -> usize {
         end = at + c.len_utf8();
     }
     // `1 204`: one to three digits, then groups of three.
-    while end <= 3 || rest.as_bytes().get(end.wrapping_sub(4)) == Some(&b' ') {
-        let Some(group) = rest.as_bytes().get(end..end + 4) else { break };
-        let is_group = group[0] == b' ' && group[1..].iter().all(u8::is_ascii_digit);
-        if !is_group || rest.as_bytes().get(end + 4).is_some_and(u8::is_ascii_alphanumeric) {
-            break;
+    if end <= 3 && rest[..end].bytes().all(|byte| byte.is_ascii_digit()) {
+        let n_digits = end;
+        while let Some(n_bytes) = group(&rest[end..]) {
+            end += n_bytes;
         }
-        end += 4;
+        if end > n_digits {
+            end += decimals(&rest[end..]);
+        }
     }
     // `1.1K`, `12M`: thousands and millions, where they are counted.
     let is_scaled = matches!(rest.as_bytes().get(end), Some(b'K' | b'k' | b'M'))
         && !rest[end + 1..].starts_with(|c: char| c.is_alphanumeric());
     end + usize::from(is_scaled && end <= 6)
+}
+
+/// The bytes of a space and three digits that are no more than three, at the beginning of a text.
+fn group(rest: &str) -> Option<usize> {
+    let space = rest.chars().next().filter(|c| matches!(c, ' ' | '\u{a0}' | '\u{2009}' | '\u{202f}'))?;
+    let digits = rest.as_bytes().get(space.len_utf8()..space.len_utf8() + 3)?;
+    let end = space.len_utf8() + digits.len();
+    let is_longer = rest.as_bytes().get(end).is_some_and(u8::is_ascii_alphanumeric);
+    (digits.iter().all(u8::is_ascii_digit) && !is_longer).then_some(end)
+}
+
+/// The bytes of a decimal mark and one or two digits behind it.
+fn decimals(rest: &str) -> usize {
+    let digits = rest.strip_prefix([',', '.']).unwrap_or_default();
+    let n_digits = digits.bytes().take_while(u8::is_ascii_digit).count();
+    let ends = !digits[n_digits..].starts_with(|c: char| c.is_alphanumeric());
+    if (1..=2).contains(&n_digits) && ends { 1 + n_digits } else { 0 }
 }
 
 /// Joins `14 March 2026`, `March 14, 2026` and `2026年3月14日`, each to one date.
@@ -229,6 +247,10 @@ mod tests {
         assert_eq!(
             texts("1 204 cas, 12 345 678 in 14 2026"),
             ["1 204", "cas", ",", "12 345 678", "in", "14", "2026"]
+        );
+        assert_eq!(
+            texts("1 299,50 kr, 12\u{a0}345.6 1\u{202f}000, 2 of 1 204,5 678"),
+            ["1 299,50", "kr", ",", "12\u{a0}345.6", "1\u{202f}000", ",", "2", "of", "1 204,5", "678"]
         );
     }
 

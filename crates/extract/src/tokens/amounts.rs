@@ -57,7 +57,7 @@ pub(crate) fn value_of(text: &str) -> Option<(f64, u8)> {
     };
     let marks: Vec<(usize, char)> = text
         .char_indices()
-        .filter(|(_, c)| matches!(c, '.' | ',' | '\'' | '’' | ' ' | '\u{a0}' | '\u{202f}'))
+        .filter(|(_, c)| matches!(c, '.' | ',' | '\'' | '’' | ' ' | '\u{a0}' | '\u{2009}' | '\u{202f}'))
         .collect();
     let n_digits_behind = |at: usize| text[at..].chars().filter(char::is_ascii_digit).count();
     let decimal = match marks[..] {
@@ -105,6 +105,8 @@ mod tests {
             ("0.125", Some((0.125, 3))),
             ("-0,4", Some((-0.4, 1))),
             ("1.1K", Some((1_100.0, 1))),
+            ("1 299,50", Some((1_299.5, 2))),
+            ("12\u{a0}345.6", Some((12_345.6, 1))),
             ("4.17.2", None),
         ] {
             assert_eq!(value_of(text), value, "{text}");
