@@ -18,6 +18,7 @@ mod probes;
 mod queries; // what a probe makes of a page
 mod redirects; // redirects to other sites, and sites across restarts
 mod reference; // pages of others with known changes and known noise; needs DUNLIN_REFERENCE
+mod relevance; // which sources are relevant to words, event by event
 mod scoring; // how well what was told fits what is known
 mod sharing; // sources of one resource
 mod slow; // pages that take too long to read, and what else may stand still

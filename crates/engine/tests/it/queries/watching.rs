@@ -216,6 +216,28 @@ fn a_source_that_begins_to_write_about_it_joins_and_leaves_with_its_text() {
 }
 
 #[test]
+fn an_edit_of_a_relevant_source_outlives_the_query() {
+    let (test_store, mut run, sources) = watched(web(&[]));
+    let query = run.add_query(STORMS).unwrap();
+    run.run_until(at(8 * HOUR));
+    assert!(relevant(&run, query).contains(&sources[3]));
+    run.edit_source(sources[3], SourceEdit { weight: Some(0.5), ..SourceEdit::default() }).unwrap();
+    run.run_until(at(9 * HOUR));
+    run.remove_query(query).unwrap();
+    run.run_until(at(10 * HOUR));
+    drop(run.stop());
+    let weights = read(&*test_store.store, None).filter_map(|entry| match entry.unwrap() {
+        JournalEntry::Input { input: Input::SourceAdded { source, terms, .. }, .. } if source.0 == 3 => {
+            Some(terms.value.weight)
+        }
+        _ => None,
+    });
+    let weights: Vec<f64> = weights.collect();
+    assert!(weights.iter().any(|weight| *weight > 1.0), "its own, and how relevant it is: {weights:?}");
+    assert_eq!(weights.last(), Some(&0.5), "its own alone, as it was edited");
+}
+
+#[test]
 fn a_paused_or_ended_query_looks_for_nothing() {
     let others = [(3, 10 * HOUR, "Hurricane hits Florida", LANDFALL)];
     let (test_store, mut run, _) = watched(web(&others));

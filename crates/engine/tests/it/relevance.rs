@@ -1,0 +1,76 @@
+//! Which sources control takes to be relevant to a WATCH, by what the index of texts says, and which of them it follows
+//! closely at first.
+
+use dunlin_engine::control::Event;
+use dunlin_engine::queries::WatchConfig;
+use dunlin_query::Term;
+use dunlin_store::{QueryId, SourceId, TextScope};
+
+use crate::driver::ControlDriver;
+
+const QUERY: QueryId = QueryId(1);
+
+/// Three sources, a query with one WATCH, and so small a budget that one source at a time can be followed closely.
+fn watching() -> ControlDriver {
+    let mut driver = ControlDriver::new(|settings| settings.budget.per_second = 1.0 / 30.0);
+    for id in 1..=3 {
+        driver.join(0, id, &format!("http://site{id}.test/"));
+    }
+    let config = WatchConfig {
+        id: QUERY,
+        name: "storms".to_owned(),
+        watches: vec![(vec![Term::Word("storm".to_owned())], 1.0)],
+        filter: None,
+        end: None,
+        is_paused: false,
+        told: Vec::new(),
+    };
+    driver.happen(0, Event::WatchInstalled(Box::new(config)));
+    driver.happen(0, Event::TextsIndexed { is_complete: true });
+    driver
+}
+
+/// The index has been asked again: how relevant each source is by its text.
+fn found(driver: &mut ControlDriver, seconds: i64, scores: &[(i64, f64)]) {
+    let scores = scores.iter().map(|(source, score)| (SourceId(*source), *score)).collect();
+    let found = vec![((QUERY, 0), scores)];
+    driver.happen(seconds, Event::TextsFound { scope: TextScope::Best(1_000), found });
+    driver.tick(seconds);
+}
+
+/// The sources that are relevant, and those of them that are followed closely.
+fn relevant(driver: &ControlDriver) -> (Vec<i64>, Vec<i64>) {
+    let mut all = driver.control.explain_query(QUERY).unwrap().relevant;
+    all.sort_by_key(|own| own.source);
+    let followed = all.iter().filter(|own| own.tracked_until.is_some()).map(|own| own.source.0);
+    (all.iter().map(|own| own.source.0).collect(), followed.collect())
+}
+
+#[test]
+fn a_source_on_the_edge_does_not_come_and_go() {
+    let mut driver = watching();
+    found(&mut driver, 1, &[(1, 0.7), (2, 0.6)]);
+    assert_eq!(relevant(&driver).0, [1]);
+    found(&mut driver, 2, &[(1, 0.55), (2, 0.6)]);
+    assert_eq!(relevant(&driver).0, [1], "it was relevant, the other was not");
+    found(&mut driver, 3, &[(1, 0.45), (2, 0.6)]);
+    assert_eq!(relevant(&driver).0, [0; 0]);
+    found(&mut driver, 4, &[(1, 0.55)]);
+    assert_eq!(relevant(&driver).0, [0; 0]);
+}
+
+#[test]
+fn a_source_that_is_no_longer_found_is_no_longer_relevant() {
+    let mut driver = watching();
+    found(&mut driver, 1, &[(1, 0.9), (2, 0.8)]);
+    assert_eq!(relevant(&driver).0, [1, 2]);
+    found(&mut driver, 2, &[(2, 0.8)]);
+    assert_eq!(relevant(&driver).0, [2]);
+}
+
+#[test]
+fn of_several_new_sources_the_most_relevant_is_followed_first() {
+    let mut driver = watching();
+    found(&mut driver, 1, &[(1, 0.7), (2, 0.9), (3, 0.8)]);
+    assert_eq!(relevant(&driver), (vec![1, 2, 3], vec![2]));
+}
