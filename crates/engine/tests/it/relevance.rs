@@ -1,12 +1,13 @@
 //! Which sources control takes to be relevant to a WATCH, by what the index of texts says, and which of them it follows
 //! closely at first.
 
-use dunlin_engine::control::Event;
+use dunlin_engine::control::{Command, Event, Write};
 use dunlin_engine::queries::WatchConfig;
 use dunlin_query::Term;
 use dunlin_store::{QueryId, SourceId, TextScope};
 
 use crate::driver::ControlDriver;
+use crate::web::at;
 
 const QUERY: QueryId = QueryId(1);
 
@@ -66,6 +67,19 @@ fn a_source_that_is_no_longer_found_is_no_longer_relevant() {
     assert_eq!(relevant(&driver).0, [1, 2]);
     found(&mut driver, 2, &[(2, 0.8)]);
     assert_eq!(relevant(&driver).0, [2]);
+}
+
+/// Which text is among the most relevant changes with those of all other sources.
+#[test]
+fn the_index_is_asked_again_every_six_hours() {
+    let mut driver = watching();
+    found(&mut driver, 1, &[(1, 0.9)]);
+    let mut is_asked = |seconds| {
+        let mut commands = Vec::new();
+        driver.control.handle(at(seconds), Event::Tick { at: at(seconds) }, &mut commands);
+        commands.iter().any(|command| matches!(command, Command::Write(Write::FindTexts { .. })))
+    };
+    assert_eq!([60, 21_000, 21_700].map(&mut is_asked), [false, false, true]);
 }
 
 #[test]
