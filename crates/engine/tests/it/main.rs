@@ -9,6 +9,7 @@ mod driver; // drives control event by event
 mod faults; // what goes wrong outside, and that it stays outside
 mod fixtures; // stores, settings, and a store that fails on demand
 mod in_flight; // more probes than may be fetched at one time
+mod instances; // when instances of queries begin, event by event
 mod learning; // what probes teach, and that it is not forgotten
 mod live; // the real clock, real sockets
 mod noisy; // an hour of clocks, counters and rotations, by default settings
