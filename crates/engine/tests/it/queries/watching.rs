@@ -215,6 +215,32 @@ fn a_source_that_begins_to_write_about_it_joins_and_leaves_with_its_text() {
     assert!(!relevant(&run, query).contains(&sources[7]), "it is about something else now");
 }
 
+/// A source of which little is known is probed often at first, but not more often than its owner allows.
+#[test]
+fn a_source_that_is_followed_closely_keeps_its_shortest_gap() {
+    let web = (0..N_SOURCES).fold(Texts::default(), |web, number| {
+        web.articles(&url(number), &[(-60, "Notes", &habit(number).repeat(2))])
+    });
+    let (test_store, mut run) = service(web);
+    run.set_budget(Pace { per_second: 1.0 / 30.0 });
+    for number in 0..N_SOURCES {
+        let recipe = "{\"shortest_gap\":3600}".to_owned();
+        run.add_source(NewSource { weight: 0.02, recipe, ..feed(&url(number)) }).unwrap();
+    }
+    run.add_query(STORMS).unwrap();
+    run.run_until(at(6 * HOUR));
+    drop(run.stop());
+    let gaps = read(&*test_store.store, None).filter_map(|entry| match entry.unwrap() {
+        JournalEntry::Input { input: Input::SourceAdded { terms, .. }, .. } => {
+            Some((terms.shortest_gap.as_secs(), terms.longest_gap.as_secs()))
+        }
+        _ => None,
+    });
+    let gaps: Vec<(u64, u64)> = gaps.collect();
+    assert!(gaps.contains(&(3_600, 3_600)), "one is followed closely");
+    assert!(gaps.iter().all(|(shortest, longest)| shortest <= longest), "{gaps:?}");
+}
+
 #[test]
 fn an_edit_of_a_relevant_source_outlives_the_query() {
     let (test_store, mut run, sources) = watched(web(&[]));
