@@ -10,7 +10,7 @@ use dunlin_sched::scheduler::journal::{JournalEntry, replay};
 use dunlin_store::{NewSource, QueryId, SourceEdit, SourceId, SqliteStore, Store, StoredResult, TextIndex};
 
 use super::{Texts, at, results, service, started, told};
-use crate::fixtures::{TestStore, feed};
+use crate::fixtures::{TestStore, feed, page};
 
 const HOUR: i64 = 3_600;
 const N_SOURCES: usize = 20;
@@ -173,6 +173,24 @@ fn what_was_told_before_a_kill_is_not_told_again() {
     assert_eq!(news(store, query), expected);
     assert_eq!(relevant(&run, query), STORMY.map(|number| sources[number]), "they are found again");
     assert_eq!(store.text_index().unwrap(), TextIndex::Complete);
+}
+
+/// A page gives its parts no ids: what tells one story from the next is what it says.
+#[test]
+fn what_a_page_says_next_is_another_story() {
+    let town = "http://town.test/";
+    let later =
+        "Hurricane over: schools in Florida are open again, and most roads are clear of trees and water.";
+    let both = format!("{LANDFALL}</b><p><b>{later}");
+    let states = [(-60, "Nothing has happened in town."), (10 * HOUR, LANDFALL), (16 * HOUR, &both)];
+    let (test_store, mut run, _) = watched(web(&[]).page(town, &states));
+    let page = run.add_source(page(town)).unwrap();
+    let query = run.add_query(STORMS).unwrap();
+    run.run_until(at(22 * HOUR));
+    let results = results(&test_store.store, query);
+    let of_page = results.iter().map(|result| &result.result.parts[0]).filter(|part| part.source == page);
+    let said: Vec<bool> = of_page.map(|part| part.items.contains("schools in Florida")).collect();
+    assert_eq!(said, [false, true]);
 }
 
 #[test]
