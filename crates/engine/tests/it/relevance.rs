@@ -1,10 +1,13 @@
 //! Which sources control takes to be relevant to a WATCH, by what the index of texts says, and which of them it follows
 //! closely at first.
 
+use dunlin_engine::RobotsRule;
 use dunlin_engine::control::{Command, Event, Write};
 use dunlin_engine::queries::WatchConfig;
 use dunlin_query::Term;
-use dunlin_store::{QueryId, SourceId, TextScope};
+use dunlin_store::{
+    FoundAs, Health, NewSource, QueryId, ResourceId, Source, SourceId, SourceState, TextScope,
+};
 
 use crate::driver::ControlDriver;
 use crate::web::at;
@@ -17,6 +20,11 @@ fn watching() -> ControlDriver {
     for id in 1..=3 {
         driver.join(0, id, &format!("http://site{id}.test/"));
     }
+    install(&mut driver, 0);
+    driver
+}
+
+fn install(driver: &mut ControlDriver, seconds: i64) {
     let config = WatchConfig {
         id: QUERY,
         name: "storms".to_owned(),
@@ -26,9 +34,8 @@ fn watching() -> ControlDriver {
         is_paused: false,
         told: Vec::new(),
     };
-    driver.happen(0, Event::WatchInstalled(Box::new(config)));
-    driver.happen(0, Event::TextsIndexed { is_complete: true });
-    driver
+    driver.happen(seconds, Event::WatchInstalled(Box::new(config)));
+    driver.happen(seconds, Event::TextsIndexed { is_complete: true });
 }
 
 /// The index has been asked again: how relevant each source is by its text.
@@ -87,4 +94,38 @@ fn of_several_new_sources_the_most_relevant_is_followed_first() {
     let mut driver = watching();
     found(&mut driver, 1, &[(1, 0.7), (2, 0.9), (3, 0.8)]);
     assert_eq!(relevant(&driver), (vec![1, 2, 3], vec![2]));
+}
+
+/// What a probe of a source is worth.
+fn worth(driver: &mut ControlDriver, id: i64, seconds: i64) -> f64 {
+    let source = Source {
+        id: SourceId(id),
+        resource: ResourceId(id),
+        spec: NewSource::page("http://a.test/", at(0)),
+        found: FoundAs::default(),
+        state: SourceState { health: Health::Well, reason: String::new(), since: at(0), announced: None },
+        paused: None,
+    };
+    driver.control.explain(source, at(seconds)).value.unwrap()
+}
+
+#[test]
+fn a_query_that_goes_before_the_index_has_answered_leaves_no_weight_behind() {
+    let mut driver = ControlDriver::new(|settings| settings.robots = RobotsRule::Ignore);
+    for id in [1, 2] {
+        driver.join(0, id, &format!("http://site{id}.test/"));
+    }
+    assert_eq!(driver.tick(0).len(), 2);
+    for id in [1, 2] {
+        driver.seen(1, id);
+    }
+    install(&mut driver, 2);
+    // The new text of a source is ranked at once.
+    let found = vec![((QUERY, 0), vec![(SourceId(1), 0.9)])];
+    driver.happen(3, Event::TextsFound { scope: TextScope::Source(SourceId(1)), found });
+    driver.tick(3);
+    assert!(worth(&mut driver, 1, 5) > 1.5 * worth(&mut driver, 2, 5));
+    driver.happen(6, Event::QueryRemoved(QUERY));
+    driver.tick(6);
+    assert_eq!(worth(&mut driver, 1, 8), worth(&mut driver, 2, 8));
 }
