@@ -255,6 +255,12 @@ mod tests {
         );
     }
 
+    /// As it is cut at a limit: a page in plain letters whose first other one is only half there.
+    #[test]
+    fn a_text_that_is_cut_inside_of_a_letter_is_no_other_charset() {
+        check(b"Plain words, and a caf\xc3", None, "Plain words, and a caf\u{fffd}", REPLACED);
+    }
+
     #[test]
     fn what_is_full_of_bad_bytes_is_another_charset() {
         let (japanese, _, _) = encoding_rs::SHIFT_JIS.encode("これは日本語の文章です。");

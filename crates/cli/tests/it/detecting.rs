@@ -59,6 +59,19 @@ fn versions_in_a_folder_are_told_as_a_service_would_tell_them() {
 }
 
 #[test]
+fn versions_in_a_folder_are_in_the_order_of_their_numbers_whatever_their_length() {
+    let desk = Desk::new();
+    std::fs::create_dir(desk.path("page")).unwrap();
+    for (n, price) in (9_i64..).zip(["€ 5", "€ 7", "€ 8"]) {
+        let file = desk.path(&format!("page/{n}_{}.html", 1_700_000_000 + n * 600));
+        std::fs::write(file, page(price, n)).unwrap();
+    }
+    let told = lines(&desk, "detect page --json");
+    let names: Vec<&str> = told.iter().map(|line| line["version"].as_str().unwrap()).collect();
+    assert_eq!((names, n_told(&told)), (vec!["10", "11"], vec![1, 1]));
+}
+
+#[test]
 fn versions_of_a_source_are_told_by_the_rules_of_the_source() {
     let desk = Desk::new();
     std::fs::create_dir(desk.path("data")).unwrap();

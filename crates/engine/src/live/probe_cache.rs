@@ -233,6 +233,18 @@ mod tests {
     }
 
     #[test]
+    fn what_a_probe_leaves_waits_for_its_own_write_and_no_earlier_one() {
+        let (mut recent, source) = (ProbeCache::new(MOST, 9), SourceId(1));
+        recent.take(source, ProbeId(1));
+        recent.take(source, ProbeId(2));
+        recent.leave(source, ProbeId(2), kept(ProbeNote::default()));
+        recent.written(source, ProbeId(1));
+        assert!(!is_here(&recent, 1));
+        recent.written(source, ProbeId(2));
+        assert!(is_here(&recent, 1));
+    }
+
+    #[test]
     fn what_comes_out_is_what_went_in() {
         let note = ProbeNote { spec: 3, hash: Some([9; 32]), n_reported: 200, ..ProbeNote::default() };
         let mut recent = ProbeCache::new(MOST, 9);

@@ -9,6 +9,7 @@ mod driver; // drives control event by event
 mod faults; // what goes wrong outside, and that it stays outside
 mod fixtures; // stores, settings, and a store that fails on demand
 mod in_flight; // more probes than may be fetched at one time
+mod instances; // when instances of queries begin, event by event
 mod learning; // what probes teach, and that it is not forgotten
 mod live; // the real clock, real sockets
 mod noisy; // an hour of clocks, counters and rotations, by default settings
@@ -18,6 +19,7 @@ mod probes;
 mod queries; // what a probe makes of a page
 mod redirects; // redirects to other sites, and sites across restarts
 mod reference; // pages of others with known changes and known noise; needs DUNLIN_REFERENCE
+mod relevance; // which sources are relevant to words, event by event
 mod scoring; // how well what was told fits what is known
 mod sharing; // sources of one resource
 mod slow; // pages that take too long to read, and what else may stand still

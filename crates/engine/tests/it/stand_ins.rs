@@ -2,10 +2,13 @@
 //! And the value that a user has chosen, which is always what was meant.
 
 use dunlin_core::Time;
-use dunlin_engine::Settings;
+use dunlin_engine::capture::{Failure, ProbeOutcome, Refusal};
 use dunlin_engine::detection::{Content, Detected, Detection};
+use dunlin_engine::{RobotsRule, Settings};
+use dunlin_net::politeness::Outcome as PolitenessOutcome;
 use dunlin_store::{Health, NewSource};
 
+use crate::driver::ControlDriver;
 use crate::fixtures::{all_changes, page, simulation, state, summaries, test_store};
 use crate::web::{Fault, Kind, Web, at};
 
@@ -237,4 +240,24 @@ fn answers_that_are_not_the_page_teach_nothing_and_date_nothing() {
     let changes = all_changes(&*test_store.store);
     let told = changes.iter().find(|change| change.found.kind == "edited").unwrap();
     assert_eq!(told.found.happened_after, held.last_probe, "it may have changed before the notice came");
+}
+
+/// Its host is well, and what was there may be back any time.
+#[test]
+fn a_page_with_another_in_its_place_is_tried_every_hour_however_long_that_lasts() {
+    let mut driver = ControlDriver::new(|settings| settings.robots = RobotsRule::Ignore);
+    driver.join(0, 1, "http://a.test/1");
+    let (mut seconds, _) = driver.next(0);
+    for _ in 0..10 {
+        let failure = Failure::new(dunlin_core::Fault::Remote, "another page");
+        let failure = Failure { refusal: Refusal::Replaced, ..failure };
+        driver.probed(seconds, 1, PolitenessOutcome::Fine, ProbeOutcome::Failed(failure));
+        let (next, asked) = driver.next(seconds + 1);
+        assert_eq!(
+            (asked.as_str(), next - seconds <= 3_600),
+            ("probe 1", true),
+            "after {seconds}, at {next}"
+        );
+        seconds = next;
+    }
 }

@@ -49,6 +49,14 @@ fn new_guids_for_the_same_links_are_no_news() {
 }
 
 #[test]
+fn a_link_that_several_items_had_does_not_say_which_of_them_is_left() {
+    let mut old = [item("1", "a", "x"), item("2", "b", "y")];
+    let mut new = [item("9", "b", "y")];
+    old.iter_mut().chain(&mut new).for_each(|item| item.link = Some("https://x.example/all".to_owned()));
+    assert_eq!(reported(&old, &new), ["-a"]);
+}
+
+#[test]
 fn new_guids_and_links_for_the_same_content_are_no_news() {
     let old = [item("1", "a", "x"), item("2", "b", "x")];
     let new = [item("8", "b", "x"), item("9", "a", "x")];

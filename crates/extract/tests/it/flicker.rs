@@ -75,6 +75,29 @@ fn an_item_that_comes_and_goes_is_not_reported_for_ever() {
 }
 
 #[test]
+fn a_line_that_came_long_ago_is_missed_when_it_goes() {
+    let note = "<p>The hall is closed on Sundays";
+    let show = |hours: &str, note: &str| page(&format!("<h1>Hall</h1><p>Open {hours}{note}<p>Imprint"));
+    let hours = ["in the morning", "until noon", "for members only", "by appointment"];
+    let mut versions = vec![show(hours[0], "")];
+    versions.extend(hours.iter().map(|hours| show(hours, note)));
+    versions.push(show(hours[3], ""));
+    let told: Vec<usize> = counts(Flicker::default(), &versions).iter().map(|(told, _)| *told).collect();
+    assert_eq!((told[0], told.last()), (1, Some(&1)), "{told:?}");
+}
+
+#[test]
+fn lines_of_the_content_and_beside_it_are_two_changes() {
+    let show = |content: &str, beside: &str| {
+        page(&format!("<main><h1>Town</h1>One story<br>{content}</main><aside>{beside}Imprint</aside>"))
+    };
+    let (old, new) = (show("", ""), show("A new story of the town", "Buy a boat<br>"));
+    let (_, verdict) = Flicker::default().observe(&old, &new);
+    let told: Vec<&str> = verdict.reported.iter().map(|changed| &*changed.new).collect();
+    assert_eq!(told, ["A new story of the town", "Buy a boat"]);
+}
+
+#[test]
 fn what_one_look_can_recognise_is_never_reported() {
     for (old, new, reason) in [
         ("Last updated 14:07", "Last updated 14:12", "clock"),

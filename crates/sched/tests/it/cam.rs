@@ -165,6 +165,16 @@ fn a_plan_is_followed_as_far_as_the_budget_goes() {
 }
 
 #[test]
+fn what_is_worth_nothing_gets_no_probe_however_many_are_left() {
+    let at = |at, probability| Expected { at: chronon(at), probability };
+    let sources = vec![(0.0, vec![at(1, 1.0)]), (1.0, vec![at(2, 0.0), at(4, 0.5)])];
+    let forecast = UpdateForecast::new(6, sources).unwrap();
+    let tasks = allocate(&forecast, 10, Allocation::Optimal);
+    let instants: Vec<_> = tasks.iter().map(|task| (task.source.0, task.ideal.get())).collect();
+    assert_eq!(instants, [(1, 4)]);
+}
+
+#[test]
 fn nonsense_is_refused() {
     let at = |at, probability| Expected { at: chronon(at), probability };
     let refusal = |weight, instants| UpdateForecast::new(5, vec![(weight, instants)]).unwrap_err();

@@ -40,6 +40,8 @@ macro_rules! contract_suite {
             queries::names_of_queries_are_taken_once,
             queries::an_edited_query_begins_anew_and_keeps_its_results,
             queries::a_paused_query_gives_up_what_it_has_begun,
+            queries::a_missed_instance_loses_its_need_and_any_other_gives_it_up,
+            queries::a_source_that_is_paused_is_shared_with_no_other_query,
             queries::a_capture_takes_its_steps_with_it,
             queries::an_instance_whose_cei_has_ended_begins_another,
             queries::steps_of_what_is_gone_have_no_effect,

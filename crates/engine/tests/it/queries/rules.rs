@@ -1,5 +1,7 @@
 //! What captures a part, what misses it and why, and what becomes of a query that is edited, paused or removed.
 
+use std::time::Duration;
+
 use dunlin_store::{CeiQuery, CeiState, NewSource, SourceQuery, Store};
 
 use super::{Texts, at, misses, results, service, started, told};
@@ -163,6 +165,20 @@ fn a_missed_part_says_whose_fault_it_was() {
     assert_eq!(reasons(&missed), [("rate".to_owned(), "failed".to_owned())]);
     assert_eq!((missed[0].miss.began, missed[0].miss.at > at(660)), (at(600), true));
     assert!(missed[0].miss.parts.contains("500"), "{}", missed[0].miss.parts);
+}
+
+/// What counts is when the probe began.
+#[test]
+fn an_answer_that_is_on_its_way_when_the_interval_ends_still_captures_the_part() {
+    let mut web = rates();
+    web.latency = Duration::from_secs(90);
+    let (test_store, mut run) = service(web);
+    let query = run.add_query(&format!("{RATE} EVERY 5 MINUTES WITHIN 1 MINUTE")).unwrap();
+    run.run_until(at(800));
+    assert_eq!(reasons(&misses(&test_store.store, query)), []);
+    let results = results(&test_store.store, query);
+    assert_eq!(results.len(), 2);
+    assert!(results[0].result.at > at(360), "it came after the minute was over");
 }
 
 #[test]

@@ -11,13 +11,22 @@ use url::Url;
 use crate::web::{at, fetched, rfc822};
 
 /// What each address shows, from when on.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Texts {
     shown: BTreeMap<String, Vec<(Time, String)>>,
+    /// How long each answer takes.
+    pub(super) latency: Duration,
     /// Addresses that answer with an error from then on.
     pub(super) broken: BTreeMap<String, Time>,
     /// When each address was asked for.
     pub(super) log: Vec<(Time, String, u16)>,
+}
+
+impl Default for Texts {
+    fn default() -> Self {
+        let latency = Duration::from_millis(200);
+        Self { shown: BTreeMap::new(), latency, broken: BTreeMap::new(), log: Vec::new() }
+    }
 }
 
 impl Texts {
@@ -96,6 +105,6 @@ impl World for Texts {
         let fetched = self.respond(request, &url, now);
         self.log.push((now, url.to_string(), fetched.status.as_u16()));
         let result: Result<Fetched, Error> = Ok(fetched);
-        Answered { latency: Duration::from_millis(200), result }
+        Answered { latency: self.latency, result }
     }
 }

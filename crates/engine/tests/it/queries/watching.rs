@@ -10,7 +10,7 @@ use dunlin_sched::scheduler::journal::{JournalEntry, replay};
 use dunlin_store::{NewSource, QueryId, SourceEdit, SourceId, SqliteStore, Store, StoredResult, TextIndex};
 
 use super::{Texts, at, results, service, started, told};
-use crate::fixtures::{TestStore, feed};
+use crate::fixtures::{TestStore, feed, page};
 
 const HOUR: i64 = 3_600;
 const N_SOURCES: usize = 20;
@@ -175,6 +175,24 @@ fn what_was_told_before_a_kill_is_not_told_again() {
     assert_eq!(store.text_index().unwrap(), TextIndex::Complete);
 }
 
+/// A page gives its parts no ids: what tells one story from the next is what it says.
+#[test]
+fn what_a_page_says_next_is_another_story() {
+    let town = "http://town.test/";
+    let later =
+        "Hurricane over: schools in Florida are open again, and most roads are clear of trees and water.";
+    let both = format!("{LANDFALL}</b><p><b>{later}");
+    let states = [(-60, "Nothing has happened in town."), (10 * HOUR, LANDFALL), (16 * HOUR, &both)];
+    let (test_store, mut run, _) = watched(web(&[]).page(town, &states));
+    let page = run.add_source(page(town)).unwrap();
+    let query = run.add_query(STORMS).unwrap();
+    run.run_until(at(22 * HOUR));
+    let results = results(&test_store.store, query);
+    let of_page = results.iter().map(|result| &result.result.parts[0]).filter(|part| part.source == page);
+    let said: Vec<bool> = of_page.map(|part| part.items.contains("schools in Florida")).collect();
+    assert_eq!(said, [false, true]);
+}
+
 #[test]
 fn where_is_asked_of_each_find() {
     let others = [
@@ -213,6 +231,54 @@ fn a_source_that_begins_to_write_about_it_joins_and_leaves_with_its_text() {
     run.edit_source(sources[7], edited).unwrap();
     run.run_until(at(36 * HOUR));
     assert!(!relevant(&run, query).contains(&sources[7]), "it is about something else now");
+}
+
+/// A source of which little is known is probed often at first, but not more often than its owner allows.
+#[test]
+fn a_source_that_is_followed_closely_keeps_its_shortest_gap() {
+    let web = (0..N_SOURCES).fold(Texts::default(), |web, number| {
+        web.articles(&url(number), &[(-60, "Notes", &habit(number).repeat(2))])
+    });
+    let (test_store, mut run) = service(web);
+    run.set_budget(Pace { per_second: 1.0 / 30.0 });
+    for number in 0..N_SOURCES {
+        let recipe = "{\"shortest_gap\":3600}".to_owned();
+        run.add_source(NewSource { weight: 0.02, recipe, ..feed(&url(number)) }).unwrap();
+    }
+    run.add_query(STORMS).unwrap();
+    run.run_until(at(6 * HOUR));
+    drop(run.stop());
+    let gaps = read(&*test_store.store, None).filter_map(|entry| match entry.unwrap() {
+        JournalEntry::Input { input: Input::SourceAdded { terms, .. }, .. } => {
+            Some((terms.shortest_gap.as_secs(), terms.longest_gap.as_secs()))
+        }
+        _ => None,
+    });
+    let gaps: Vec<(u64, u64)> = gaps.collect();
+    assert!(gaps.contains(&(3_600, 3_600)), "one is followed closely");
+    assert!(gaps.iter().all(|(shortest, longest)| shortest <= longest), "{gaps:?}");
+}
+
+#[test]
+fn an_edit_of_a_relevant_source_outlives_the_query() {
+    let (test_store, mut run, sources) = watched(web(&[]));
+    let query = run.add_query(STORMS).unwrap();
+    run.run_until(at(8 * HOUR));
+    assert!(relevant(&run, query).contains(&sources[3]));
+    run.edit_source(sources[3], SourceEdit { weight: Some(0.5), ..SourceEdit::default() }).unwrap();
+    run.run_until(at(9 * HOUR));
+    run.remove_query(query).unwrap();
+    run.run_until(at(10 * HOUR));
+    drop(run.stop());
+    let weights = read(&*test_store.store, None).filter_map(|entry| match entry.unwrap() {
+        JournalEntry::Input { input: Input::SourceAdded { source, terms, .. }, .. } if source.0 == 3 => {
+            Some(terms.value.weight)
+        }
+        _ => None,
+    });
+    let weights: Vec<f64> = weights.collect();
+    assert!(weights.iter().any(|weight| *weight > 1.0), "its own, and how relevant it is: {weights:?}");
+    assert_eq!(weights.last(), Some(&0.5), "its own alone, as it was edited");
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use dunlin_store::{
     CapturedInterval, CeiQuery, CeiState, Error, InstanceEnd, InstanceId, InstanceNext, InstanceStep, NewCei,
     NewInterval, NewMiss, NewPart, NewQuery, NewResult, NewSource, QueryFilter, QueryId, QuerySource,
-    ResultCursor, ResultFilter, Sighting, SourceId, SourceQuery, SourceScope, Store, StoredInstance,
-    StoredQuery, VersionId,
+    ResultCursor, ResultFilter, Sighting, SourceEdit, SourceId, SourceQuery, SourceScope, Store,
+    StoredInstance, StoredQuery, VersionId,
 };
 
 use super::Fresh;
@@ -131,6 +131,26 @@ pub(crate) fn a_paused_query_gives_up_what_it_has_begun(fresh: Fresh<'_>) {
     store.pause_query(id, None).unwrap();
     assert_eq!(store.query(id).unwrap().unwrap().paused, None);
     assert_eq!(store.pause_query(QueryId(9), None).unwrap_err(), Error::NoSuchQuery(QueryId(9)));
+}
+
+pub(crate) fn a_missed_instance_loses_its_need_and_any_other_gives_it_up(fresh: Fresh<'_>) {
+    let store = fresh();
+    let (id, read) = store.add_query(query("one", vec![own("a")])).unwrap();
+    let wants = || Some(wanting(&read.sources, 1));
+    store.step_instances(vec![open(id, 1, 5, wants()), open(id, 2, 5, wants())], time(1)).unwrap();
+    let ends = vec![ended(id, 1, missed(2)), ended(id, 2, result(read.sources[0], 2))];
+    store.step_instances(ends, time(2)).unwrap();
+    assert_eq!(cei_states(&*store), [CeiState::Lost, CeiState::Withdrawn]);
+}
+
+pub(crate) fn a_source_that_is_paused_is_shared_with_no_other_query(fresh: Fresh<'_>) {
+    let store = fresh();
+    let (_, first) = store.add_query(query("one", vec![own("a")])).unwrap();
+    let paused = SourceEdit { paused: Some(Some(time(1))), ..SourceEdit::default() };
+    store.edit_source(first.sources[0], paused).unwrap();
+    let (_, second) = store.add_query(query("two", vec![own("a")])).unwrap();
+    assert_eq!(second.added, second.sources, "what nobody probes would never be captured");
+    assert_ne!(second.sources, first.sources);
 }
 
 /// The example of the papers: what is captured first asks for more, in the same transaction.
