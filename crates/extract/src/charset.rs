@@ -129,8 +129,9 @@ impl Fit {
                 was_bad = true;
             }
         }
-        let is_cut = std::str::from_utf8(body).is_err_and(|error| error.error_len().is_none());
-        fit.n_bad -= usize::from(is_cut);
+        let last = body.utf8_chunks().last().map_or(&[][..], |chunk| chunk.invalid());
+        let is_cut = std::str::from_utf8(last).is_err_and(|error| error.error_len().is_none());
+        fit.n_bad = fit.n_bad.saturating_sub(usize::from(is_cut));
         fit
     }
 

@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::Which;
+use super::shown::watches_for_words;
 use crate::backend::records::QueryRecord;
 use crate::backend::{Access, ReachArgs};
 use crate::failure::Failure;
@@ -108,7 +109,10 @@ impl Explain {
         if !explained["next_begin"].is_null() {
             print_line(&format!("the next instance begins {}", at(&explained["next_begin"])))?;
         }
-        print_line(&format!("{} instances are open", explained["open"]))?;
+        let watches = watches_for_words(&query.text);
+        if !watches {
+            print_line(&format!("{} instances are open", explained["open"]))?;
+        }
         let rows = |name: &str| explained[name].as_array().cloned().unwrap_or_default();
         let reads: Vec<_> = rows("reads")
             .iter()
@@ -144,6 +148,11 @@ impl Explain {
                 ]
             })
             .collect();
+        if watches && relevant.is_empty() && query.state == "running" {
+            print_line(
+                "no source that is watched is about its words yet; what any of them says of it is told all the same",
+            )?;
+        }
         if !relevant.is_empty() {
             print_line("")?;
             print_table_left(&["relevant", "relevance", "adds weight", "tracked densely until"], relevant)?;

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::refusal;
-use super::shown::{order_of, result_lines};
+use super::shown::{order_of, result_lines, watches_for_words};
 use crate::backend::records::ResultRecord;
 use crate::backend::{Access, ReachArgs};
 use crate::failure::Failure;
@@ -69,9 +69,4 @@ impl Test {
         }
         Ok(())
     }
-}
-
-fn watches_for_words(text: &str) -> bool {
-    dunlin_query::parse(text)
-        .is_ok_and(|queries| queries.iter().all(|query| matches!(query.body, dunlin_query::Body::Watch(_))))
 }

@@ -137,6 +137,9 @@ impl Missed {
                 ]
             })
         });
+        if whole.missed.is_empty() {
+            return print_line("nothing was missed");
+        }
         print_table_left(&["cursor", "began", "missed", "part", "why"], rows.collect())?;
         self.range.mention_more(whole.missed.len(), whole.next);
         Ok(())

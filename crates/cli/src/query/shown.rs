@@ -20,6 +20,11 @@ pub(crate) fn order_of(text: &str) -> Vec<String> {
     }
 }
 
+/// Whether a query watches for words, and has no instances.
+pub(super) fn watches_for_words(text: &str) -> bool {
+    parse(text).is_ok_and(|queries| queries.iter().all(|query| matches!(query.body, Body::Watch(_))))
+}
+
 /// A result as lines, below the name of its query.
 pub(crate) fn result_lines(name: &str, result: &ResultRecord, order: &[String], paint: Paint) -> Vec<String> {
     let captured = clock::parse_rfc3339(&result.captured_at)

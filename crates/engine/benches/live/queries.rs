@@ -70,7 +70,10 @@ pub(crate) fn in_this_process(n_queries: usize) {
     };
     let mut run = Simulation::new(store.clone(), settings, Feeds::default(), START).unwrap();
     let sources: Vec<SourceId> = (0..SOURCES)
-        .map(|number| run.add_source(NewSource::page(format!("http://s{number}.example/"), START)).unwrap())
+        .map(|number| {
+            let page = NewSource::page(format!("http://s{number}.example/"), START);
+            run.add_source(NewSource { recipe: r#"{"flicker":"tell"}"#.to_owned(), ..page }).unwrap()
+        })
         .collect();
     let mut seconds = START.seconds();
     let mut probe = |run: &mut Simulation<Feeds>, n_probes: usize| {
@@ -93,8 +96,6 @@ pub(crate) fn in_this_process(n_queries: usize) {
     probe(&mut run, MEASURED);
     let cpu = cpu_seconds() - cpu;
     let n_changes = store.statistics().unwrap().changes - n_before;
-    let n_answers = run.world().n_answers;
-    eprintln!("{n_queries}: {n_changes} changes {cpu} s, {n_answers} answers {:?}", run.stats());
     println!("{} {each_millis} {each_bytes}", cpu * 1e6 / n_changes as f64);
 }
 

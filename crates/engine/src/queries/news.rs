@@ -124,18 +124,40 @@ impl NewsItem {
     }
 }
 
-/// What an edit brought in: the words that were not there before, or a new title; none if it only took something away.
+/// What an edit brought in: the lines in which there are words that were not there before, or a new title; none if it only took
+/// something away. Whole lines, since the next story may begin with the same words.
 fn came_in(detail: &ChangeDetail) -> Option<String> {
-    let inserted = detail.pieces.iter().filter_map(|piece| match piece {
-        DetailPiece::Inserted(text) => Some(text.as_str()),
-        _ => None,
-    });
-    let inserted: Vec<&str> = inserted.collect();
-    if inserted.is_empty() && detail.old_title.is_none() {
+    let (mut lines, mut line, mut is_new) = (Vec::new(), String::new(), false);
+    let mut end = |line: &mut String, is_new: &mut bool| {
+        let ended = std::mem::take(line);
+        if std::mem::take(is_new) && !ended.trim().is_empty() {
+            lines.push(ended);
+        }
+    };
+    for piece in &detail.pieces {
+        let (text, is_inserted) = match piece {
+            DetailPiece::Inserted(text) => (text, true),
+            DetailPiece::Kept(text) => (text, false),
+            DetailPiece::Removed(_) => continue,
+            DetailPiece::Gap => {
+                end(&mut line, &mut is_new);
+                continue;
+            }
+        };
+        for (position, part) in text.split('\n').enumerate() {
+            if position > 0 {
+                end(&mut line, &mut is_new);
+            }
+            line.push_str(part);
+            is_new |= is_inserted && !part.trim().is_empty();
+        }
+    }
+    end(&mut line, &mut is_new);
+    if lines.is_empty() && detail.old_title.is_none() {
         return None;
     }
-    let heading = Some(detail.heading.as_str()).filter(|heading| !heading.is_empty());
-    Some(heading.into_iter().chain(inserted).collect::<Vec<_>>().join("\n"))
+    let heading = Some(detail.heading.clone()).filter(|heading| !heading.is_empty());
+    Some(heading.into_iter().chain(lines).collect::<Vec<_>>().join("\n"))
 }
 
 /// The words of a source, with a space between them, as many as are indexed.
@@ -182,4 +204,24 @@ pub(crate) fn index_portion(store: &dyn Store) -> Result<bool, dunlin_store::Err
     }
     store.build_text_index(portion, reached)?;
     Ok(reached == TextIndex::Complete)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_edit_brings_in_the_lines_in_which_something_is_new() {
+        let kept = |text: &str| DetailPiece::Kept(text.to_owned());
+        let inserted = |text: &str| DetailPiece::Inserted(text.to_owned());
+        let removed = |text: &str| DetailPiece::Removed(text.to_owned());
+        let came = |pieces: Vec<DetailPiece>| came_in(&ChangeDetail { pieces, ..ChangeDetail::default() });
+        let replaced =
+            vec![kept("Weather\nHurricane "), removed("Ann"), inserted("Bob"), kept(" in Florida\nMore")];
+        assert_eq!(came(replaced).as_deref(), Some("Hurricane Bob in Florida"));
+        let added =
+            vec![kept("One"), inserted("\nTwo\nThree"), DetailPiece::Gap, kept("Ten"), removed("\nEleven")];
+        assert_eq!(came(added).as_deref(), Some("Two\nThree"));
+        assert_eq!(came(vec![kept("One "), removed("two")]), None);
+    }
 }

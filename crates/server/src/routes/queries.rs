@@ -75,9 +75,13 @@ pub(super) async fn list(
 ) -> Result<Json<Queries>, Failure> {
     let limit = page_size(params.limit, 100, 1_000)?;
     let filter = QueryFilter { after: params.after.map(QueryId), limit };
-    let queries = app.with_store(move |store| store.queries(&filter)).await?;
-    let next = queries.last().filter(|_| queries.len() == limit as usize).map(|query| query.id.0);
-    Ok(Json(Queries { queries: queries.into_iter().map(shown).collect(), next }))
+    // What a query weighs and when it ends is in its text, which is read here as well.
+    let list = app.with_store(move |store| {
+        let queries = store.queries(&filter)?;
+        let next = queries.last().filter(|_| queries.len() == limit as usize).map(|query| query.id.0);
+        Ok::<_, dunlin_store::Error>(Queries { queries: queries.into_iter().map(shown).collect(), next })
+    });
+    Ok(Json(list.await?))
 }
 
 fn shown(query: StoredQuery) -> QueryResponse {
