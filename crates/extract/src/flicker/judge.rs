@@ -267,7 +267,10 @@ fn later(places: &Places, difference: &Difference<'_>, page: Page) -> Option<Rea
     }
     let is_entry =
         difference.slots.is_empty() || difference.slots.iter().any(|spot| spot.slot.shape.is_replaced());
-    (is_entry && difference.is_in_container && container.rotates(nature)).then_some(Reason::Volatile)
+    // That a text beside it takes turns with others says nothing of a paragraph, nor of a list that grows or shrinks.
+    let is_of_a_list = difference.may_rotate || nature.region != Region::Content;
+    (is_entry && is_of_a_list && difference.is_in_container && container.rotates(nature))
+        .then_some(Reason::Volatile)
 }
 
 /// Entries that left a list at its end while others came, or came at its end while others left.

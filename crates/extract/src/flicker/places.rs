@@ -1,7 +1,7 @@
 //! How often each place on a page was different, over the last contents. Bounded; what was longest the same is forgotten first.
 
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
@@ -104,19 +104,21 @@ impl Record {
         }
         // Hardly ever the same, and never for several probes, however far those are apart.
         let never_rests = self.lately >= LONG && self.stood_lately * 4 <= self.lately;
+        // A figure that goes on and on in one direction may be an edition, but not for ever.
+        let goes_on = self.lately >= OFTEN && self.stood_lately * 4 <= self.lately;
         if spot.slot.is_precious || nature.is_precious {
-            // A ticker shows money as well: never the same, now up, now down, and not alone in that.
+            // A ticker shows money as well: hardly ever the same, now up, now down, by little or not alone in that.
             return spot.slot.shape == Shape::Figure
-                && is_one_of_many
-                && self.changes_often(6, 95)
-                && self.n_turns >= 2;
+                && self.n_turns >= 2
+                && (is_one_of_many && self.changes_often(6, 95)
+                    || spot.slot.is_slight && self.changes_often(6, 60));
         }
         if spot.slot.shape == Shape::Figure {
             // What is measured or counted; a figure that goes up and down; one that rises may be an edition.
             return nature.is_measured && (self.is_restless(2, 60) || self.changes_often(3, 50))
                 || (is_one_of_many || self.n_turns > 1)
                     && (self.is_restless(3, 60) || self.changes_often(4, 60))
-                || never_rests;
+                || goes_on;
         }
         is_one_of_many && (self.is_restless(3, 60) || self.changes_often(5, 60))
             || matches!(spot.slot.shape, Shape::Code | Shape::LongWord) && never_rests
@@ -146,6 +148,8 @@ impl Record {
 /// So many changes in the latest ten contents are nearly all.
 const LONG: u32 = 8;
 const LATEST: u16 = 0x3ff;
+/// So many of them are most.
+const OFTEN: u32 = 6;
 
 /// Stands for "different at every probe of a burst" where returns are counted.
 const CONVICTED: u8 = u8::MAX;
@@ -249,14 +253,16 @@ impl Places {
         })
     }
 
-    /// How many lines are different nearly every time.
+    /// How many lines are different nearly every time, or how many figures of one of them.
     pub(super) fn n_restless(&self) -> usize {
         let is_restless = |place: &&Place| {
             let record = self.record(place.key);
             record.is_restless(3, 60) || record.changes_often(4, 75)
         };
-        let lines: BTreeSet<u32> =
-            self.all.iter().filter(is_restless).map(|place| line_of(place.key)).collect();
-        lines.len()
+        let mut n_of_line: BTreeMap<u32, usize> = BTreeMap::new();
+        for place in self.all.iter().filter(is_restless) {
+            *n_of_line.entry(line_of(place.key)).or_default() += 1;
+        }
+        n_of_line.len().max(n_of_line.into_values().max().unwrap_or_default())
     }
 }

@@ -10,6 +10,10 @@ const MINUTE: i64 = 60;
 const DAY: i64 = 86_400;
 /// A page may be a little older than its answer, and its clock a little wrong.
 const SLACK: i64 = 3 * MINUTE;
+/// People give times in steps of this.
+const ROUND: i64 = 5 * MINUTE;
+/// An answer from a cache is hardly ever older.
+const LONGEST_CACHED: i64 = 3 * 60 * MINUTE;
 /// Zones differ by multiples of this.
 const ZONE_STEP: i64 = 15 * MINUTE;
 
@@ -76,7 +80,11 @@ impl Elapsed {
     fn has_passed(self, old: &str, new: &str) -> bool {
         let (Some((old, _)), Some((new, _))) = (clock_seconds(old), clock_seconds(new)) else { return false };
         let passed = self.now - self.before;
-        (new - old).rem_euclid(DAY) <= passed + SLACK
+        let went_on = (new - old).rem_euclid(DAY);
+        // What was there before may have come from a cache, and be older than its answer. What begins at eight is no clock.
+        let rest = (new - self.now).rem_euclid(2 * ZONE_STEP);
+        let is_now = rest.min(2 * ZONE_STEP - rest) <= SLACK && new % ROUND >= MINUTE;
+        went_on <= passed + SLACK || is_now && went_on <= LONGEST_CACHED
     }
 
     /// A length of time that grew, or shrank, by the time that passed.
