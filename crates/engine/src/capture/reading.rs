@@ -207,7 +207,9 @@ impl Reading<'_> {
             comparison.renamed.iter().map(|(old, _)| old.id.to_string()).collect();
         let reading = flicker::Reading { at: Some(self.at), last_probe: self.prepared.note.last_probe };
         let (flicker, verdict) = match rule {
-            FlickerRule::Learn => flicker.judge(comparison.changes, reading, &self.work),
+            FlickerRule::Learn => {
+                flicker.judge_on_site(comparison.changes, reading, &self.prepared.template, &self.work)
+            }
             FlickerRule::Tell => (Flicker::default(), flicker::everything(comparison.changes, &self.work)),
         };
         let by_item = verdict.by_item();

@@ -42,6 +42,15 @@ struct Place {
     turns: u8,
 }
 
+/// How long the content before was there.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pace {
+    /// It was gone within a short time, at the very next probe.
+    pub(super) is_telling: bool,
+    /// It stood for several probes.
+    pub(super) has_stood: bool,
+}
+
 /// What is known of one place.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Record {
@@ -131,14 +140,24 @@ impl Record {
         self.n_returns == CONVICTED && self.changes_often(3, 60)
     }
 
+    /// Different nearly every time, and never the same for several probes.
+    pub(super) fn never_rests(self) -> bool {
+        self.is_convicted() || self.lately >= OFTEN && self.stood_lately * 4 <= self.lately
+    }
+
+    /// Whether what comes here was mostly here before.
+    pub(super) fn takes_turns(self) -> bool {
+        let mostly_returns = u32::from(self.n_returns) * 2 >= self.changes;
+        self.n_returns >= 3 && mostly_returns && self.changes_often(3, 50)
+    }
+
     /// Whether entries come and go here, and the same ones again.
     pub(super) fn rotates(self, nature: Nature) -> bool {
         if self.is_convicted() {
             return true;
         }
         if nature.region == Region::Content {
-            let mostly_returns = u32::from(self.n_returns) * 2 >= self.changes;
-            self.n_returns >= 3 && mostly_returns && self.changes_often(3, 50)
+            self.takes_turns()
         } else {
             self.n_returns > 0 || self.changes_often(2, 50)
         }
@@ -164,7 +183,8 @@ impl Places {
     }
 
     /// Begins a content.
-    pub(super) fn begin(&mut self, is_telling: bool, has_stood: bool) {
+    pub(super) fn begin(&mut self, pace: Pace) {
+        let Pace { is_telling, has_stood } = pace;
         self.n_contents = self.n_contents.saturating_add(1).min(SPAN as u8);
         self.telling = self.telling << 1 | u16::from(is_telling);
         self.stood = self.stood << 1 | u16::from(has_stood);
@@ -192,6 +212,16 @@ impl Places {
         self.all.iter().any(|place| place.key == key)
     }
 
+    /// The places that are remembered.
+    pub(super) fn keys(&self) -> impl Iterator<Item = u32> {
+        self.all.iter().map(|place| place.key)
+    }
+
+    /// Whether there were enough contents to tell what rests on this page.
+    pub(super) fn have_shown_themselves(&self) -> bool {
+        u32::from(self.n_contents) >= LONG
+    }
+
     /// A place goes on under another key.
     pub(super) fn rename(&mut self, before: u32, now: u32) {
         let known = self.all.iter().find(|place| place.key == before).copied();
@@ -202,7 +232,7 @@ impl Places {
 
     /// Whether a place has been the same for as long as can be told, on a page that has changed often.
     pub(super) fn has_rested(&self, key: u32) -> bool {
-        u32::from(self.n_contents) >= LONG && !self.knows(key)
+        self.have_shown_themselves() && !self.knows(key)
     }
 
     /// A place was different at every probe of a burst.

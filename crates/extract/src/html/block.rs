@@ -44,6 +44,10 @@ struct Extras {
     region_above: Region,
     /// Whether the heading is right inside, and not in an element of its own.
     is_right_inside: bool,
+    /// Whether the element begins with it, and is a box for that; else only what comes next is.
+    is_all: bool,
+    /// Lines of the page down to it.
+    n_above: usize,
 }
 
 impl Block {
@@ -73,16 +77,18 @@ impl Block {
 }
 
 impl Block {
-    /// A heading of this rank begins inside: what is below another one of a higher rank ends.
-    pub(super) fn meets_heading(&mut self, rank: Option<u8>) {
-        if let (Some(rank), Some(extras)) = (rank, self.extras_below)
-            && rank <= extras.rank
-        {
+    /// A block begins inside, with `n_above` lines above it: a heading as high ends what another one is about, and so does what
+    /// follows a list in the midst of other things.
+    pub(super) fn opens(&mut self, rank: Option<u8>, is_card: bool, n_above: usize) {
+        let Some(extras) = self.extras_below else { return };
+        let is_as_high = rank.is_some_and(|rank| rank <= extras.rank);
+        let is_behind_list = !extras.is_all && !is_card && n_above > extras.n_above;
+        if is_as_high || is_behind_list {
             (self.region, self.extras_below) = (extras.region_above, None);
         }
     }
 
-    /// An element inside ended, right behind a heading for visitors: if it was the heading, or held nothing else, the rest of this is
+    /// An element inside ended, right behind a heading for visitors: if it was the heading, or held nothing else, what comes next is
     /// what the heading is about. There are `n_above` lines so far.
     pub(super) fn ends(&mut self, inner: &Self, rank: Option<u8>, n_above: usize) {
         if self.extras_below.is_some() {
@@ -92,8 +98,13 @@ impl Block {
         let held = inner.extras_below.filter(|extras| extras.is_right_inside && held_only_it());
         // The highest heading is about the whole page.
         if let Some(above) = rank.or(held.map(|extras| extras.rank)).filter(|rank| *rank > 1) {
-            let is_right_inside = rank.is_some();
-            self.extras_below = Some(Extras { rank: above, region_above: self.region, is_right_inside });
+            self.extras_below = Some(Extras {
+                rank: above,
+                region_above: self.region,
+                is_right_inside: rank.is_some(),
+                is_all: n_above == self.n_above + 1,
+                n_above,
+            });
             self.region = Region::Extra;
         }
     }

@@ -71,14 +71,13 @@ pub(super) fn text_of(element: ElementRef<'_>, ignored: &NodeIds, max_text: usiz
                     if !work.take(n_bytes_of_names(inner) / BYTES_PER_STEP) {
                         break;
                     }
-                    let rank = rank_of(name);
-                    if let Some(outer) = blocks.last_mut() {
-                        outer.meets_heading(rank);
+                    let is_card = name == "li" || is_one_of_many(node, inner);
+                    let is_block = is_cell || starts_a_line(name);
+                    if let Some(outer) = blocks.last_mut().filter(|_| is_block) {
+                        outer.opens(rank_of(name), is_card, lines.n_read);
                     }
                     let outer = blocks.last().copied().unwrap_or_default();
-                    let is_card = name == "li" || is_one_of_many(node, inner);
                     lines.starts_entry |= is_card || is_entry(name);
-                    let is_block = is_cell || starts_a_line(name);
                     blocks.push(outer.with(inner, is_block, is_card, lines.n_read));
                 } else {
                     let closed = blocks.pop().unwrap_or_default();

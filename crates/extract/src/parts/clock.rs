@@ -3,7 +3,7 @@
 
 use dunlin_core::Time;
 
-use super::values::Moment;
+use super::values::{Moment, is_money};
 use crate::tokens::{Kind, Token, clock_seconds, days_of, seconds_of};
 
 const MINUTE: i64 = 60;
@@ -54,7 +54,11 @@ impl Elapsed {
             (Kind::Span, Kind::Span) => self.is_span(old.text, new.text),
             (Kind::Number, Kind::Number) if new.text.len() == 10 => self.is_stamp(old.text, new.text),
             (Kind::Number, Kind::Number) => {
-                looks_like_time(old.text) && looks_like_time(new.text) && self.is_time(old.text, new.text)
+                // `$ 12.05` is no time.
+                !is_money(line, index)
+                    && looks_like_time(old.text)
+                    && looks_like_time(new.text)
+                    && self.is_time(old.text, new.text)
                     || self.is_day_of_month(old.text, new.text, line, index)
             }
             _ => false,

@@ -66,6 +66,7 @@ fn a_time_that_the_clock_does_not_explain_is_news() {
         ("Opening times 9:00 to 17:00", "Opening times 10:00 to 18:00"),
         ("Delivery: 14 March 2027", "Delivery: 21 March 2027"),
         ("Now 12 seats", "Now 15 seats"),
+        ("Tea $ 12.00", "Tea $ 12.10"),
     ] {
         let told = n_told(10 * MINUTE, 2, |index| vec![if index == 0 { old } else { new }.to_owned()]);
         assert_eq!(told, [1], "{old} → {new}");
