@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dunlin_core::{Fault, Time};
-use dunlin_extract::flicker::Suppressed;
+use dunlin_extract::flicker::{Suppressed, Template};
 use dunlin_extract::{Extractor, Flicker};
 use dunlin_net::{Fetched, RedactedUrl, Request, http_date, politeness};
 use dunlin_sched::model::Evidence;
@@ -87,6 +87,8 @@ pub struct PreparedSource {
     pub note: ProbeNote,
     /// What is known about its flicker.
     pub flicker: Flicker,
+    /// What other pages of its site have shown.
+    pub template: Template,
     /// How soon a probe must follow another one to belong to a burst.
     pub close: Duration,
     /// Whether what is on it now is wanted, new or not.
@@ -114,7 +116,8 @@ impl PreparedSource {
             note.last_probe = task.last_probe.or(note.last_probe);
         }
         let SourceTask { source, wants_items, wants_news, .. } = task;
-        Self { source, probe, target, note, flicker, close, wants_items, wants_news }
+        let template = Template::default();
+        Self { source, probe, target, note, flicker, template, close, wants_items, wants_news }
     }
 }
 

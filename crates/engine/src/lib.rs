@@ -37,6 +37,7 @@ mod reports;
 mod settings;
 pub mod simulated;
 pub mod source_config;
+mod templates;
 pub mod trial;
 mod writing;
 

@@ -8,6 +8,7 @@ use crate::capture::{
 use crate::memory::{self, FetchState};
 use crate::queries::News;
 use crate::recipe::Recipes;
+use crate::templates::Templates;
 use crate::{Error, Settings};
 
 /// Reads what probes start from: the configuration of each source, and the notes of its last probe. One call of the store
@@ -55,11 +56,17 @@ pub(crate) fn prepare(
 pub(crate) fn digest(
     store: &dyn Store,
     settings: &Settings,
-    prepared: PreparedSource,
+    templates: &Templates,
+    mut prepared: PreparedSource,
     answer: &Answer,
 ) -> Result<SourceResult, Error> {
+    let host = prepared.target.url.host_str().unwrap_or_default().to_owned();
+    prepared.template = templates.of(&host);
     let (source, wants_items, wants_news) = (prepared.source, prepared.wants_items, prepared.wants_news);
     let mut result = read(store, settings, prepared, answer)?;
+    if let Some(flicker) = memory::flicker_in(&result.capture.notes).filter(|flicker| flicker.n_bytes() > 0) {
+        templates.learn(&host, &flicker);
+    }
     if wants_items && matches!(result.outcome, ProbeOutcome::Observed { .. }) {
         result.seen = memory::seen(store, source, &result.capture)?;
     }

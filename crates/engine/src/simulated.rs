@@ -23,6 +23,7 @@ use crate::probe::{digest, panic_message, prepare};
 use crate::queries::{self, Installed, load_needs};
 use crate::recipe::Recipes;
 use crate::source_config::{ProbesSinceNotes, SourceConfig, has_been_used, load_all};
+use crate::templates::Templates;
 use crate::writing::Backlog;
 use crate::{EngineStats, Error, Health, Pace, Settings, SourceExplanation, recipe};
 
@@ -72,6 +73,7 @@ pub struct Simulation<W> {
     n_planned: u64,
     next_tick: Option<(Time, u64)>,
     recipes: Recipes,
+    templates: Templates,
 }
 
 impl<W> std::fmt::Debug for Simulation<W> {
@@ -108,6 +110,7 @@ impl<W: World> Simulation<W> {
             n_planned: 0,
             next_tick: None,
             recipes: Recipes::default(),
+            templates: Templates::default(),
         };
         simulation.execute(commands);
         simulation.plan_tick(start);
@@ -338,8 +341,9 @@ impl<W: World> Simulation<W> {
                 ends.push(reading_timed_out(&source, within, at).into());
                 continue;
             }
-            let read =
-                catch_unwind(AssertUnwindSafe(|| digest(&*self.store, &self.settings, source, &answer)));
+            let read = catch_unwind(AssertUnwindSafe(|| {
+                digest(&*self.store, &self.settings, &self.templates, source, &answer)
+            }));
             ends.push(match read {
                 Ok(Ok(result)) => result.into(),
                 Ok(Err(error)) => SourceEnd::Dropped { source: id, reason: error.to_string() },

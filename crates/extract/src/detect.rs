@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diff::{self, Piece};
-use crate::document::{IdOrigin, Item};
+use crate::document::{IdOrigin, Item, ItemId};
 use crate::hashing::content_id;
 use crate::links::{common_parameters, without_codes};
 use crate::parts;
@@ -56,6 +56,29 @@ pub struct Comparison<'i> {
 }
 
 impl Comparison<'_> {
+    /// For a feed: an entry that leaves it at its end has scrolled out. One that is gone while older ones stay, though `old` puts the
+    /// newest first and dates every entry, was withdrawn; a feed in any other order drops entries wherever it likes.
+    pub fn keep_withdrawals(&mut self, old: &[Item]) {
+        const FEWEST_BELOW: usize = 2;
+        let is_chronological = old.windows(2).all(|pair| match (pair[0].published, pair[1].published) {
+            (Some(above), Some(below)) => above >= below,
+            _ => false,
+        });
+        let removals = self.changes.iter().filter(|change| matches!(change, Change::Removed(_)));
+        let gone: BTreeSet<ItemId> = removals.map(|change| change.item().id.clone()).collect();
+        let mut n_below = 0;
+        let mut withdrawn = BTreeSet::new();
+        for item in old.iter().rev().filter(|_| is_chronological) {
+            if !gone.contains(&item.id) {
+                n_below += 1;
+            } else if n_below >= FEWEST_BELOW {
+                withdrawn.insert(&item.id);
+            }
+        }
+        self.changes
+            .retain(|change| !matches!(change, Change::Removed(_)) || withdrawn.contains(&change.item().id));
+    }
+
     /// For a new document of which the end is missing: what is not in it is not known to be gone.
     pub fn drop_removals(&mut self) {
         self.changes.retain(|change| !matches!(change, Change::Removed(_)));

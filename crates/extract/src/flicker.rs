@@ -21,12 +21,14 @@ mod places;
 mod seen;
 mod spots;
 mod surroundings;
+mod template;
 mod verdict;
 
 use burst::Burst;
 use difference::differences;
-use places::Places;
+use places::{Pace, Places};
 use seen::{How, Seen};
+pub use template::Template;
 pub use verdict::{Changed, Reason, Suppressed, Verdict};
 
 /// What is known about a source's flicker.
@@ -100,10 +102,17 @@ impl Flicker {
 
     /// Likewise for changes that are already known. Changes beyond the `work` are reported as a whole.
     #[must_use]
-    pub fn judge<'i>(
+    pub fn judge<'i>(self, changes: Vec<Change<'i>>, reading: Reading, work: &Work) -> (Self, Verdict<'i>) {
+        self.judge_on_site(changes, reading, &Template::default(), work)
+    }
+
+    /// Likewise, with what other pages of its site have shown.
+    #[must_use]
+    pub fn judge_on_site<'i>(
         mut self,
         changes: Vec<Change<'i>>,
         reading: Reading,
+        site: &Template,
         work: &Work,
     ) -> (Self, Verdict<'i>) {
         self.burst = Burst::default();
@@ -121,8 +130,8 @@ impl Flicker {
             .zip(reading.at)
             .zip(content_before)
             .is_some_and(|((last, now), first)| last.since(first) >= LONG * now.since(last));
-        let verdict =
-            judge::judge(&mut self.places, &mut self.seen, differences, is_soon && !has_stood, has_stood);
+        let pace = Pace { is_telling: is_soon && !has_stood, has_stood };
+        let verdict = judge::judge(&mut self.places, &mut self.seen, differences, pace, site);
         if !self.places.is_worth_keeping() && self.seen.is_empty() {
             self.last_content = None;
         }

@@ -11,6 +11,8 @@ use crate::nesting::{self, Gated};
 use crate::text::{heading_of, one_line, tidy_lines};
 use crate::work::Work;
 
+mod block;
+mod heading;
 mod region;
 mod selecting;
 mod stripped;

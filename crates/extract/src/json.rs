@@ -200,6 +200,13 @@ impl Lines {
         }
         self.text.push('\n');
         let starts_entry = std::mem::take(&mut self.starts_entry);
-        self.outline.push(LineContext { path: place, container, starts_entry, ..LineContext::default() });
+        let is_in_entry = container != 0;
+        self.outline.push(LineContext {
+            path: place,
+            container,
+            starts_entry,
+            is_in_entry,
+            ..LineContext::default()
+        });
     }
 }

@@ -34,6 +34,8 @@ pub struct LineContext {
     pub is_heading: bool,
     /// Whether it is the first line of a list item, a table row or an article.
     pub starts_entry: bool,
+    /// Whether it is in one of those, or in another of several blocks of a kind.
+    pub is_in_entry: bool,
 }
 
 /// The contexts of the lines of a text, in their order. Empty where nothing is known of them.
@@ -86,8 +88,11 @@ impl Outline {
         let mut text = String::new();
         for run in self.lines.chunk_by(|a, b| a == b) {
             for part in run.chunks(0xff) {
-                let LineContext { path, container, region, is_heading, starts_entry } = part[0];
-                let flags = region as u8 | u8::from(is_heading) << 2 | u8::from(starts_entry) << 3;
+                let LineContext { path, container, region, is_heading, starts_entry, is_in_entry } = part[0];
+                let flags = region as u8
+                    | u8::from(is_heading) << 2
+                    | u8::from(starts_entry) << 3
+                    | u8::from(is_in_entry) << 4;
                 let _ = write!(text, "{:02x}{flags:02x}{path:08x}{container:08x}", part.len());
             }
         }
@@ -112,6 +117,7 @@ impl Outline {
                 },
                 is_heading: flags & 4 != 0,
                 starts_entry: flags & 8 != 0,
+                is_in_entry: flags & 16 != 0,
             };
             let n_lines = number(run.get(..2)?)?;
             outline.lines.extend((0..n_lines).map(|_| line));
@@ -148,6 +154,7 @@ mod tests {
             region,
             is_heading,
             starts_entry: !is_heading,
+            is_in_entry: region == Region::Aside,
         };
         let mut outline = Outline::default();
         let regions = [Region::Content, Region::Frame, Region::Aside, Region::Extra];

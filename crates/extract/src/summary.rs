@@ -19,7 +19,7 @@ const LONGEST_NAME: usize = 60;
 const LONGEST_LINE: usize = 200;
 /// The most characters of what was there and of what is there.
 const LONGEST_SIDE: usize = 90;
-/// Bytes of a line that is said as a whole, and of what stands before a difference.
+/// Characters of a line that is said as a whole, and bytes of what stands before a difference.
 const SHORT: usize = 64;
 /// Differences of one line that are told.
 const MOST_DIFFERENCES: usize = 4;
@@ -147,7 +147,15 @@ fn edit(old: &str, new: &str, quiet: &[(usize, usize)], work: &Work) -> String {
         let has_figure = |tokens: &[Token<'_>]| tokens.iter().any(Token::is_value);
         has_figure(&before[was.clone()]) && has_figure(&now[is.clone()])
     };
-    let is_short = old.len().max(new.len()) <= SHORT && !differences.iter().all(is_figure);
+    // Several figures with words between them are hard to tell apart: `4, 2nd floor → 7, 1st floor`.
+    let are_several = |(was, is): &(Range<usize>, Range<usize>)| {
+        let n_values = now[is.clone()].iter().filter(|token| token.is_value()).count();
+        n_values > 1 && slice(new, &now, is.clone()).contains(' ') && was.len() == is.len()
+    };
+    let are_plain = differences.iter().all(is_figure)
+        && !(differences.iter().any(are_several)
+            && differences.iter().all(|(_, is)| of_a_number_in_groups(&now, is).is_none()));
+    let is_short = old.chars().count().max(new.chars().count()) <= SHORT && !are_plain;
     if is_short && let Some(label) = common_label(old, new) {
         return format!("{label} {} → {}", old[label.len()..].trim_start(), new[label.len()..].trim_start());
     }
@@ -288,6 +296,9 @@ fn around(tokens: &[Token<'_>], range: &Range<usize>) -> (usize, usize) {
     if !tokens[range.clone()].iter().any(|token| token.kind == Kind::Number) {
         return (0, 0);
     }
+    if let Some(around) = of_a_number_in_groups(tokens, range) {
+        return around;
+    }
     let (mut before, mut after) = of_one_word(tokens, range);
     if range.len() == 1 && before_it.len() > before {
         before += usize::from(is_currency(before_it[before_it.len() - 1 - before].text));
@@ -307,6 +318,34 @@ fn around(tokens: &[Token<'_>], range: &Range<usize>) -> (usize, usize) {
         after += usize::from(is_degree && after_it.get(after).is_some_and(|unit| unit.text.len() == 1));
     }
     (before, after)
+}
+
+/// How many tokens before and after these are groups of the same long number: a telephone's, an account's.
+fn of_a_number_in_groups(tokens: &[Token<'_>], range: &Range<usize>) -> Option<(usize, usize)> {
+    const MOST_GROUPS: usize = 8;
+    const FEWEST_GROUPS: usize = 3;
+    const FEWEST_DIGITS: usize = 9;
+    let is_group = |token: &Token<'_>| {
+        // `210 555` may be one figure with a mark for thousands.
+        let mut groups = token.text.split(' ');
+        token.kind == Kind::Number
+            && groups.all(|group| {
+                (2..=5).contains(&group.len()) && group.bytes().all(|byte| byte.is_ascii_digit())
+            })
+    };
+    if range.is_empty() || !tokens.get(range.clone())?.iter().all(is_group) {
+        return None;
+    }
+    let is_next =
+        |pair: &[Token<'_>]| pair[0].end() + 1 == pair[1].at && is_group(&pair[0]) && is_group(&pair[1]);
+    let before =
+        (1..=range.start).rev().take(MOST_GROUPS).take_while(|at| is_next(&tokens[at - 1..=*at])).count();
+    let after =
+        (range.end..tokens.len()).take(MOST_GROUPS).take_while(|at| is_next(&tokens[at - 1..=*at])).count();
+    let whole = &tokens[range.start - before..range.end + after];
+    let n_digits = || whole.iter().flat_map(|token| token.text.bytes()).filter(u8::is_ascii_digit).count();
+    let n_groups: usize = whole.iter().map(|token| token.text.split(' ').count()).sum();
+    (n_groups >= FEWEST_GROUPS && n_digits() >= FEWEST_DIGITS).then_some((before, after))
 }
 
 /// How many tokens before and after these are written in one with them, where that is figures, letters and dashes.
@@ -341,7 +380,14 @@ fn of_one_word(tokens: &[Token<'_>], range: &Range<usize>) -> (usize, usize) {
     while start < range.start && tokens[start].kind == Kind::Mark {
         start += 1;
     }
-    let is_short = end > start && tokens[end - 1].end() - tokens[start].at <= LONGEST;
+    // However long the difference is, no part of a word stands alone beside it.
+    let n_more = if range.is_empty() || end <= start {
+        LONGEST
+    } else {
+        tokens[range.start].at - tokens[start].at + tokens[end - 1].end() - tokens[range.end - 1].end()
+    };
+    let is_short =
+        end > start && (tokens[end - 1].end() - tokens[start].at <= LONGEST || n_more < LONGEST / 2);
     if is_short { (range.start - start, end - range.end) } else { (0, 0) }
 }
 
@@ -414,6 +460,13 @@ mod tests {
                 "Ask us under 045-555-0177 at any time",
                 "Ask us under 045-555-0132 → 045-555-0177 at any time",
             ),
+            ("Call 210 555 0134", "Call 210 555 0199", "Call 210 555 0134 → 210 555 0199"),
+            (
+                "Pay to IBAN GB29 NWBK 6016 1331 9268 19 this week, please, and nowhere else",
+                "Pay to IBAN GB94 BARC 1020 1530 0934 59 this week, please, and nowhere else",
+                "Pay to IBAN GB29 NWBK 6016 1331 9268 19 → GB94 BARC 1020 1530 0934 59 this week,…",
+            ),
+            ("Room 4, 2nd floor", "Room 7, 1st floor", "Room 4, 2nd floor → Room 7, 1st floor"),
             ("1200 keer bekeken", "1213 keer bekeken", "1200 keer → 1213 keer bekeken"),
             ("うな重 ¥4,800", "うな重 ¥4,900", "うな重 ¥4,800 → ¥4,900"),
             ("Rain in the north", "Heavy rain in the north", "Rain in the north → Heavy rain in the north"),

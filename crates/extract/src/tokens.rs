@@ -12,11 +12,11 @@ pub use amounts::{Amount, amounts};
 pub(crate) use amounts::{is_currency, value_of};
 use codes::Codes;
 pub(crate) use dates::{clock_seconds, days_of};
-use dates::{month_date, numeric_date, time_of_day};
+use dates::{long_clock, month_date, numeric_date, time_of_day};
 use lexicon::is_weekday;
 pub(crate) use lexicon::{
     begins_with_counted_sign, begins_with_made_sign, counts_something, is_greeting, is_pleasantry,
-    names_a_machine, names_an_edition, says_when_it_was_made,
+    names_a_machine, names_an_edition, rates_something, says_when_it_was_made,
 };
 pub(crate) use spans::seconds_of;
 
@@ -107,6 +107,9 @@ fn token_at(rest: &str, first: char) -> (Kind, usize) {
         if let Some(length) = time_of_day(rest) {
             return (Kind::Time, length);
         }
+        if let Some(length) = long_clock(rest) {
+            return (Kind::Span, length);
+        }
         return (Kind::Number, number(rest));
     }
     if is_ideographic(first) {
@@ -134,7 +137,21 @@ pub(crate) fn is_ideographic(c: char) -> bool {
 
 /// Signs that stand above or below a letter, and the apostrophe inside a word.
 fn is_mark_of_a_letter(c: char) -> bool {
-    matches!(c, '\u{300}'..='\u{36f}' | '\u{ad}' | '\u{200b}'..='\u{200d}')
+    // In the scripts of India, a sign that joins consonants and a dot below are no letters.
+    let is_indic = matches!(
+        c,
+        '\u{93c}'
+            | '\u{94d}'
+            | '\u{9bc}'
+            | '\u{9cd}'
+            | '\u{acd}'
+            | '\u{b4d}'
+            | '\u{bcd}'
+            | '\u{c4d}'
+            | '\u{ccd}'
+            | '\u{d4d}'
+    );
+    is_indic || matches!(c, '\u{300}'..='\u{36f}' | '\u{ad}' | '\u{200b}'..='\u{200d}')
 }
 
 /// Digits with points, commas and apostrophes between them: `1,299.00`, `4.17.2`, `1’000`. Or with spaces: `1 299,50`.
@@ -287,6 +304,7 @@ mod tests {
             "Thu 9 Apr 2026",
             "Sonntag, 14. März",
             "Fri, 2026-03-14",
+            "14. 3. 2026",
         ];
         for date in dates {
             assert_eq!(shape(&format!("x {date}")), "x <date>", "{date}");

@@ -1,8 +1,8 @@
 //! New content: read it, compare it with the items that were there, and decide what to report and what to learn. An answer that
 //! stands in for the source says nothing about it: what was there stays what the next one is compared with.
 //!
-//! An entry that leaves a feed has scrolled out: that is not reported, and if it comes back it is not new. On anything else
-//! an item that is gone is a change, unless the document may be incomplete.
+//! An entry that leaves a feed at its end has scrolled out: that is not reported, and if it comes back it is not new. One that leaves
+//! from among others was withdrawn. On anything else an item that is gone is a change, unless the document may be incomplete.
 
 mod dated;
 mod first;
@@ -198,14 +198,18 @@ impl Reading<'_> {
         let mut comparison = compare(old, &self.document.items);
         let was_data = self.prepared.note.format.is_some_and(is_data);
         // A page in the place of a feed or of data is another document: what was in those has not been removed.
-        if self.is_feed() || !self.is_whole() || was_data && !is_data(self.document.format) {
+        if !self.is_whole() || was_data && !is_data(self.document.format) {
             comparison.drop_removals();
+        } else if self.is_feed() {
+            comparison.keep_withdrawals(present);
         }
         let renamed: BTreeSet<String> =
             comparison.renamed.iter().map(|(old, _)| old.id.to_string()).collect();
         let reading = flicker::Reading { at: Some(self.at), last_probe: self.prepared.note.last_probe };
         let (flicker, verdict) = match rule {
-            FlickerRule::Learn => flicker.judge(comparison.changes, reading, &self.work),
+            FlickerRule::Learn => {
+                flicker.judge_on_site(comparison.changes, reading, &self.prepared.template, &self.work)
+            }
             FlickerRule::Tell => (Flicker::default(), flicker::everything(comparison.changes, &self.work)),
         };
         let by_item = verdict.by_item();

@@ -21,6 +21,7 @@ use crate::control::{Event, SiteHop};
 use crate::memory::FetchState;
 use crate::probe::digest;
 use crate::recipe::Target;
+use crate::templates::Templates;
 use crate::{ReaderLimits, Readers, Settings, WorkError, clock};
 
 /// The result of a task.
@@ -77,6 +78,8 @@ pub(super) struct Fetching {
     client: Client,
     /// Read pages.
     readers: Readers,
+    /// What pages of the same site have in common.
+    templates: Arc<Templates>,
     /// Of the fingerprints of bodies: random in every run, so that a site cannot choose bodies that collide.
     seed: u64,
 }
@@ -90,6 +93,7 @@ impl Fetching {
             settings,
             client,
             readers: Readers::new("dunlin-reader", staff),
+            templates: Arc::default(),
             seed: RandomState::new().hash_one(()),
         }
     }
@@ -176,10 +180,12 @@ impl Fetching {
     /// keep others from being read.
     async fn read(&self, prepared: PreparedSource, answer: &Arc<Answer>) -> SourceEnd {
         let (store, settings) = (Arc::clone(&self.store), Arc::clone(&self.settings));
+        let templates = Arc::clone(&self.templates);
         let (source, within) = (prepared.source, settings.reading_time);
         let late = reading_timed_out(&prepared, within, answer.at);
         let answer = Arc::clone(answer);
-        let reading = self.readers.run(within, move || digest(&*store, &settings, prepared, &answer));
+        let reading =
+            self.readers.run(within, move || digest(&*store, &settings, &templates, prepared, &answer));
         match reading.await {
             Ok(Ok(result)) => result.into(),
             Ok(Err(error)) => SourceEnd::Dropped { source, reason: error.to_string() },

@@ -1,6 +1,8 @@
 //! Each difference between two contents, described: what it is, where it is, by what it can be recognised when it happens again.
 //! What is reported of it is decided elsewhere.
 
+use std::collections::BTreeMap;
+
 use super::places::Nature;
 use super::spots::{Spot, note_columns};
 use super::surroundings::Surroundings;
@@ -33,6 +35,8 @@ pub(super) struct Difference<'i> {
     /// Known to be no news, whatever is remembered.
     pub(super) reason: Option<Reason>,
     pub(super) is_in_container: bool,
+    /// It is an entry of a list of which others left as it came, or came as it left.
+    pub(super) may_rotate: bool,
     pub(super) is_last_in_container: bool,
 }
 
@@ -85,6 +89,7 @@ fn whole_item<'i>(change: Change<'i>, item: &Item, kind: PartKind) -> Difference
         pieces: (Vec::new(), Vec::new()),
         reason: None,
         is_in_container: true,
+        may_rotate: true,
         is_last_in_container: false,
     }
 }
@@ -141,6 +146,7 @@ fn edits<'i>(
         pieces: (Vec::new(), Vec::new()),
         reason: Some(reason),
         is_in_container: false,
+        may_rotate: false,
         is_last_in_container: false,
     };
     let (old_around, new_around) = (Surroundings::of(&old_lines), Surroundings::of(&new_lines));
@@ -164,6 +170,26 @@ fn edits<'i>(
         differences.push(difference(change, base, &part, &old_around, &new_around));
     }
     note_columns(&mut differences[n_before..], &new_lines, base, work);
+    note_sides(&mut differences[n_before..]);
+}
+
+/// Where something came and nothing left, or the other way round, nothing rotated: that keeps the length of a list.
+fn note_sides(differences: &mut [Difference<'_>]) {
+    let mut sides: BTreeMap<u32, (bool, bool)> = BTreeMap::new();
+    for difference in differences.iter().filter(|difference| difference.is_open()) {
+        let is_replaced = difference.slots.iter().any(|spot| spot.slot.shape.is_replaced());
+        let (comes, leaves) = match difference.nature.kind {
+            PartKind::Added => (true, false),
+            PartKind::Removed => (false, true),
+            PartKind::Edited { .. } => (is_replaced, is_replaced),
+        };
+        let entry = sides.entry(difference.container).or_default();
+        *entry = (entry.0 | comes, entry.1 | leaves);
+    }
+    for difference in differences {
+        let is_one_sided = sides.get(&difference.container).is_some_and(|(comes, leaves)| comes != leaves);
+        difference.may_rotate &= !is_one_sided;
+    }
 }
 
 fn difference<'i>(
@@ -236,6 +262,7 @@ fn difference<'i>(
         pieces: (pieces(old), pieces(new)),
         reason: (part.region == Region::Extra).then_some(Reason::Extra).or_else(pleasantry),
         is_in_container: part.container != 0,
+        may_rotate: lines().any(|line| line.context.is_in_entry || line.context.starts_entry),
         is_last_in_container: side.is_last(range.end),
     }
 }

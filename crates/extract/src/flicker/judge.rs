@@ -5,9 +5,10 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::difference::{Difference, ITEMS};
-use super::places::Places;
+use super::places::{Pace, Places};
 use super::seen::{How, Seen};
 use super::spots::Spot;
+use super::template::Template;
 use super::verdict::{Reason, Suppressed, Verdict};
 use crate::hashing::mixed;
 use crate::outline::Region;
@@ -19,11 +20,12 @@ pub(super) fn judge<'i>(
     places: &mut Places,
     seen: &mut Seen,
     differences: Vec<Difference<'i>>,
-    is_telling: bool,
-    has_stood: bool,
+    pace: Pace,
+    site: &Template,
 ) -> Verdict<'i> {
     let rested: Vec<bool> = differences.iter().map(|difference| has_rested(places, difference)).collect();
-    places.begin(is_telling, has_stood);
+    places.begin(pace);
+    let is_new_here = pace.is_telling && !places.have_shown_themselves();
     seen.begin();
     let scrolled = scrolled(&differences);
     let has_returned: Vec<Returned> =
@@ -50,6 +52,7 @@ pub(super) fn judge<'i>(
                 return None;
             }
             reason_for(places, seen, &difference, has_returned[index], Page { is_one_of_many, is_variant })
+                .or_else(|| (is_new_here && site.covers(&difference)).then_some(Reason::VolatileElsewhere))
         });
         let quiet = difference.slots.iter().filter(|spot| {
             !spot.is_open() && !rested[index] || is_quiet(places, &difference, spot, is_one_of_many)
@@ -267,7 +270,10 @@ fn later(places: &Places, difference: &Difference<'_>, page: Page) -> Option<Rea
     }
     let is_entry =
         difference.slots.is_empty() || difference.slots.iter().any(|spot| spot.slot.shape.is_replaced());
-    (is_entry && difference.is_in_container && container.rotates(nature)).then_some(Reason::Volatile)
+    // That a text beside it takes turns with others says nothing of a paragraph, nor of a list that grows or shrinks.
+    let is_of_a_list = difference.may_rotate || nature.region != Region::Content;
+    (is_entry && is_of_a_list && difference.is_in_container && container.rotates(nature))
+        .then_some(Reason::Volatile)
 }
 
 /// Entries that left a list at its end while others came, or came at its end while others left.

@@ -1,7 +1,7 @@
 //! How often each place on a page was different, over the last contents. Bounded; what was longest the same is forgotten first.
 
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
@@ -40,6 +40,15 @@ struct Place {
     n_returns: u8,
     /// How many times its figure turned around, and whether it last rose.
     turns: u8,
+}
+
+/// How long the content before was there.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pace {
+    /// It was gone within a short time, at the very next probe.
+    pub(super) is_telling: bool,
+    /// It stood for several probes.
+    pub(super) has_stood: bool,
 }
 
 /// What is known of one place.
@@ -104,19 +113,21 @@ impl Record {
         }
         // Hardly ever the same, and never for several probes, however far those are apart.
         let never_rests = self.lately >= LONG && self.stood_lately * 4 <= self.lately;
+        // A figure that goes on and on in one direction may be an edition, but not for ever.
+        let goes_on = self.lately >= OFTEN && self.stood_lately * 4 <= self.lately;
         if spot.slot.is_precious || nature.is_precious {
-            // A ticker shows money as well: never the same, now up, now down, and not alone in that.
+            // A ticker shows money as well: hardly ever the same, now up, now down, by little or not alone in that.
             return spot.slot.shape == Shape::Figure
-                && is_one_of_many
-                && self.changes_often(6, 95)
-                && self.n_turns >= 2;
+                && self.n_turns >= 2
+                && (is_one_of_many && self.changes_often(6, 95)
+                    || spot.slot.is_slight && self.changes_often(6, 60));
         }
         if spot.slot.shape == Shape::Figure {
             // What is measured or counted; a figure that goes up and down; one that rises may be an edition.
             return nature.is_measured && (self.is_restless(2, 60) || self.changes_often(3, 50))
                 || (is_one_of_many || self.n_turns > 1)
                     && (self.is_restless(3, 60) || self.changes_often(4, 60))
-                || never_rests;
+                || goes_on;
         }
         is_one_of_many && (self.is_restless(3, 60) || self.changes_often(5, 60))
             || matches!(spot.slot.shape, Shape::Code | Shape::LongWord) && never_rests
@@ -129,14 +140,24 @@ impl Record {
         self.n_returns == CONVICTED && self.changes_often(3, 60)
     }
 
+    /// Different nearly every time, and never the same for several probes.
+    pub(super) fn never_rests(self) -> bool {
+        self.is_convicted() || self.lately >= OFTEN && self.stood_lately * 4 <= self.lately
+    }
+
+    /// Whether what comes here was mostly here before.
+    pub(super) fn takes_turns(self) -> bool {
+        let mostly_returns = u32::from(self.n_returns) * 2 >= self.changes;
+        self.n_returns >= 3 && mostly_returns && self.changes_often(3, 50)
+    }
+
     /// Whether entries come and go here, and the same ones again.
     pub(super) fn rotates(self, nature: Nature) -> bool {
         if self.is_convicted() {
             return true;
         }
         if nature.region == Region::Content {
-            let mostly_returns = u32::from(self.n_returns) * 2 >= self.changes;
-            self.n_returns >= 3 && mostly_returns && self.changes_often(3, 50)
+            self.takes_turns()
         } else {
             self.n_returns > 0 || self.changes_often(2, 50)
         }
@@ -146,6 +167,8 @@ impl Record {
 /// So many changes in the latest ten contents are nearly all.
 const LONG: u32 = 8;
 const LATEST: u16 = 0x3ff;
+/// So many of them are most.
+const OFTEN: u32 = 6;
 
 /// Stands for "different at every probe of a burst" where returns are counted.
 const CONVICTED: u8 = u8::MAX;
@@ -160,7 +183,8 @@ impl Places {
     }
 
     /// Begins a content.
-    pub(super) fn begin(&mut self, is_telling: bool, has_stood: bool) {
+    pub(super) fn begin(&mut self, pace: Pace) {
+        let Pace { is_telling, has_stood } = pace;
         self.n_contents = self.n_contents.saturating_add(1).min(SPAN as u8);
         self.telling = self.telling << 1 | u16::from(is_telling);
         self.stood = self.stood << 1 | u16::from(has_stood);
@@ -188,6 +212,16 @@ impl Places {
         self.all.iter().any(|place| place.key == key)
     }
 
+    /// The places that are remembered.
+    pub(super) fn keys(&self) -> impl Iterator<Item = u32> {
+        self.all.iter().map(|place| place.key)
+    }
+
+    /// Whether there were enough contents to tell what rests on this page.
+    pub(super) fn have_shown_themselves(&self) -> bool {
+        u32::from(self.n_contents) >= LONG
+    }
+
     /// A place goes on under another key.
     pub(super) fn rename(&mut self, before: u32, now: u32) {
         let known = self.all.iter().find(|place| place.key == before).copied();
@@ -198,7 +232,7 @@ impl Places {
 
     /// Whether a place has been the same for as long as can be told, on a page that has changed often.
     pub(super) fn has_rested(&self, key: u32) -> bool {
-        u32::from(self.n_contents) >= LONG && !self.knows(key)
+        self.have_shown_themselves() && !self.knows(key)
     }
 
     /// A place was different at every probe of a burst.
@@ -249,14 +283,16 @@ impl Places {
         })
     }
 
-    /// How many lines are different nearly every time.
+    /// How many lines are different nearly every time, or how many figures of one of them.
     pub(super) fn n_restless(&self) -> usize {
         let is_restless = |place: &&Place| {
             let record = self.record(place.key);
             record.is_restless(3, 60) || record.changes_often(4, 75)
         };
-        let lines: BTreeSet<u32> =
-            self.all.iter().filter(is_restless).map(|place| line_of(place.key)).collect();
-        lines.len()
+        let mut n_of_line: BTreeMap<u32, usize> = BTreeMap::new();
+        for place in self.all.iter().filter(is_restless) {
+            *n_of_line.entry(line_of(place.key)).or_default() += 1;
+        }
+        n_of_line.len().max(n_of_line.into_values().max().unwrap_or_default())
     }
 }

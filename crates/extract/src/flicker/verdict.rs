@@ -59,6 +59,8 @@ pub enum Reason {
     Returned,
     /// It is different nearly every time.
     Volatile,
+    /// It is so on another page of the site, and this one has not been read often enough to tell.
+    VolatileElsewhere,
 }
 
 impl Reason {
@@ -76,6 +78,7 @@ impl Reason {
             Self::ScrolledOut => "scrolled_out",
             Self::Returned => "returned",
             Self::Volatile => "volatile",
+            Self::VolatileElsewhere => "volatile_elsewhere",
         }
     }
 }
@@ -98,6 +101,7 @@ impl fmt::Display for Reason {
             Self::ScrolledOut => "it left or entered its list at the end, as other entries came or went",
             Self::Returned => "it was here before",
             Self::Volatile => "it is different nearly every time",
+            Self::VolatileElsewhere => "it is different nearly every time on other pages of the site",
         })
     }
 }

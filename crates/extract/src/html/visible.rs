@@ -7,9 +7,9 @@ use ego_tree::iter::Edge;
 use scraper::node::Element;
 use scraper::{ElementRef, Node};
 
-use super::region::{region_of, stable_names};
-use crate::hashing::mixed;
-use crate::outline::{LineContext, Outline, Region};
+use super::block::{Block, Entry, is_entry, is_one_of_many, rank_of};
+use super::heading::is_of_extras;
+use crate::outline::{LineContext, Outline};
 use crate::text::one_line;
 use crate::work::Work;
 
@@ -64,16 +64,28 @@ pub(super) fn text_of(element: ElementRef<'_>, ignored: &NodeIds, max_text: usiz
                     lines.end();
                 } else if opens && is_cell {
                     lines.line.push(' ');
+                } else if is_box(name) {
+                    lines.boundary.passes(opens);
                 }
                 if opens {
                     if !work.take(n_bytes_of_names(inner) / BYTES_PER_STEP) {
                         break;
                     }
+                    let is_card = name == "li" || is_one_of_many(node, inner);
+                    let is_block = is_cell || starts_a_line(name);
+                    if let Some(outer) = blocks.last_mut().filter(|_| is_block) {
+                        outer.opens(rank_of(name), is_card, lines.n_read);
+                    }
                     let outer = blocks.last().copied().unwrap_or_default();
-                    lines.starts_entry |= is_entry(name);
-                    blocks.push(outer.with(inner, is_cell || starts_a_line(name)));
+                    lines.starts_entry |= is_card || is_entry(name);
+                    blocks.push(outer.with(inner, is_block, is_card, lines.n_read));
                 } else {
-                    blocks.pop();
+                    let closed = blocks.pop().unwrap_or_default();
+                    if let Some(outer) =
+                        blocks.last_mut().filter(|_| lines.is_above_extras && lines.line.is_empty())
+                    {
+                        outer.ends(&closed, rank_of(name), lines.n_read);
+                    }
                 }
             }
             _ => {}
@@ -98,14 +110,59 @@ fn n_bytes_of_names(element: &Element) -> u64 {
 struct Lines {
     visible: Visible,
     line: String,
+    /// Where its last piece begins.
+    piece_from: usize,
     /// Where the line that is being read begins.
     block: Option<Block>,
     /// Whether an entry has begun since the last line.
     starts_entry: bool,
+    /// What stands between the last piece of the line and the next.
+    boundary: Boundary,
+    n_read: usize,
+    /// Whether the last line is the heading of what was put together for visitors.
+    is_above_extras: bool,
+}
+
+/// Between two pieces of a line.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Boundary {
+    /// Nothing that pages set apart.
+    #[default]
+    None,
+    /// An inline element ended.
+    Closed,
+    /// And another one began.
+    Boxes,
+}
+
+impl Boundary {
+    fn passes(&mut self, opens: bool) {
+        *self = match (*self, opens) {
+            (Self::None, true) => Self::None,
+            (Self::None | Self::Closed, false) => Self::Closed,
+            _ => Self::Boxes,
+        };
+    }
+}
+
+/// Whether a page that sets inline elements side by side shows two words or figures where the source has nothing between them:
+/// `<span>Oslo</span><span>12</span>`. Not where one is a part of the other, as a first letter or the digits of a figure are.
+fn are_apart(before: &str, piece: &str) -> bool {
+    let (Some(last), Some(first)) = (before.chars().next_back(), piece.chars().next()) else { return false };
+    let is_one_letter = before.chars().nth(1).is_none() && last.is_alphabetic();
+    last.is_alphanumeric()
+        && first.is_alphanumeric()
+        && !(last.is_numeric() && first.is_numeric())
+        && !is_one_letter
 }
 
 impl Lines {
     fn push(&mut self, piece: &str, block: Block) {
+        let boundary = std::mem::take(&mut self.boundary);
+        if boundary == Boundary::Boxes && are_apart(&self.line[self.piece_from..], piece) {
+            self.line.push(' ');
+        }
+        self.piece_from = self.line.len();
         self.line.push_str(piece);
         // A piece of a line does not make the whole of it advertising.
         let first = self.block.get_or_insert(block);
@@ -115,69 +172,25 @@ impl Lines {
     fn end(&mut self) {
         let line = one_line(&self.line);
         self.line.clear();
+        (self.piece_from, self.boundary) = (0, Boundary::None);
         let Some(block) = self.block.take().filter(|_| !line.is_empty()) else { return };
         let Visible { text, outline } = &mut self.visible;
         if !text.is_empty() {
             text.push('\n');
         }
         text.push_str(&line);
-        let Block { path, container, region, is_heading, .. } = block;
+        let Block { path, container, region, is_heading, entry, .. } = block;
+        let is_in_entry = entry != Entry::None;
         let starts_entry = std::mem::take(&mut self.starts_entry);
-        outline.push(LineContext { path, container, region, is_heading, starts_entry });
+        outline.push(LineContext { path, container, region, is_heading, starts_entry, is_in_entry });
+        self.n_read += 1;
+        self.is_above_extras = is_heading && is_of_extras(&line);
     }
 }
 
-/// The innermost block that a text stands in.
-#[derive(Debug, Clone, Copy, Default)]
-struct Block {
-    path: u32,
-    container: u32,
-    region: Region,
-    is_in_main: bool,
-    is_heading: bool,
-}
-
-impl Block {
-    /// A block inside this one; anything else only changes the region.
-    fn with(self, element: &Element, is_block: bool) -> Self {
-        let name = element.name();
-        let mut inner = self;
-        inner.region = region_of(element, self.region, self.is_in_main);
-        inner.is_in_main |= matches!(name, "main" | "article");
-        if !is_block {
-            return inner;
-        }
-        inner.path = stable_names(element).fold(mixed(self.path, name), mixed);
-        inner.is_heading |= matches!(name, "h1" | "h2" | "h3" | "h4" | "h5" | "h6");
-        let has_a_name = inner.path != mixed(self.path, name) && !is_entry(name) && name != "p";
-        if has_a_name || contains_many(name) {
-            inner.container = inner.path;
-        }
-        inner
-    }
-}
-
-/// Elements of which a page has several in a row.
-fn is_entry(name: &str) -> bool {
-    matches!(name, "li" | "tr" | "dt" | "article" | "option")
-}
-
-/// Elements that stand around several of a kind.
-fn contains_many(name: &str) -> bool {
-    matches!(
-        name,
-        "ul" | "ol"
-            | "dl"
-            | "table"
-            | "section"
-            | "nav"
-            | "aside"
-            | "footer"
-            | "header"
-            | "form"
-            | "article"
-            | "main"
-    )
+/// Inline elements that a page may show apart from each other.
+fn is_box(name: &str) -> bool {
+    matches!(name, "a" | "b" | "data" | "label" | "output" | "small" | "span" | "strong" | "time")
 }
 
 /// Elements whose text nobody sees.

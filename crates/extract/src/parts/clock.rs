@@ -3,13 +3,17 @@
 
 use dunlin_core::Time;
 
-use super::values::Moment;
+use super::values::{Moment, is_money};
 use crate::tokens::{Kind, Token, clock_seconds, days_of, seconds_of};
 
 const MINUTE: i64 = 60;
 const DAY: i64 = 86_400;
 /// A page may be a little older than its answer, and its clock a little wrong.
 const SLACK: i64 = 3 * MINUTE;
+/// People give times in steps of this.
+const ROUND: i64 = 5 * MINUTE;
+/// An answer from a cache is hardly ever older.
+const LONGEST_CACHED: i64 = 3 * 60 * MINUTE;
 /// Zones differ by multiples of this.
 const ZONE_STEP: i64 = 15 * MINUTE;
 
@@ -50,7 +54,11 @@ impl Elapsed {
             (Kind::Span, Kind::Span) => self.is_span(old.text, new.text),
             (Kind::Number, Kind::Number) if new.text.len() == 10 => self.is_stamp(old.text, new.text),
             (Kind::Number, Kind::Number) => {
-                looks_like_time(old.text) && looks_like_time(new.text) && self.is_time(old.text, new.text)
+                // `$ 12.05` is no time.
+                !is_money(line, index)
+                    && looks_like_time(old.text)
+                    && looks_like_time(new.text)
+                    && self.is_time(old.text, new.text)
                     || self.is_day_of_month(old.text, new.text, line, index)
             }
             _ => false,
@@ -76,7 +84,11 @@ impl Elapsed {
     fn has_passed(self, old: &str, new: &str) -> bool {
         let (Some((old, _)), Some((new, _))) = (clock_seconds(old), clock_seconds(new)) else { return false };
         let passed = self.now - self.before;
-        (new - old).rem_euclid(DAY) <= passed + SLACK
+        let went_on = (new - old).rem_euclid(DAY);
+        // What was there before may have come from a cache, and be older than its answer. What begins at eight is no clock.
+        let rest = (new - self.now).rem_euclid(2 * ZONE_STEP);
+        let is_now = rest.min(2 * ZONE_STEP - rest) <= SLACK && new % ROUND >= MINUTE;
+        went_on <= passed + SLACK || is_now && went_on <= LONGEST_CACHED
     }
 
     /// A length of time that grew, or shrank, by the time that passed.

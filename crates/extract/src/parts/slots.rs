@@ -11,6 +11,7 @@ use super::clock::Elapsed;
 use super::values::{About, Recognised, is_money, is_version, plain, print_of};
 use crate::diff::same;
 use crate::hashing::mixed;
+use crate::outline::LineContext;
 use crate::tokens::{Kind, Token, tokens, value_of};
 use crate::work::Work;
 use noise::{is_code_like, is_long_word, noises};
@@ -28,6 +29,8 @@ pub(crate) struct Slot {
     /// Money or a version.
     pub(crate) is_precious: bool,
     pub(crate) direction: Ordering,
+    /// Whether a figure is nearly what it was.
+    pub(crate) is_slight: bool,
     /// What it is, where that is no news.
     pub(crate) noise: Option<Recognised>,
     /// Whether only the words around it say so, and not the clock.
@@ -129,6 +132,10 @@ pub(super) fn slots(before: &Line<'_>, now: &Line<'_>, elapsed: Option<Elapsed>,
             new[index].kind == Kind::Number && (is_money(&new, index) || is_version(&new, index))
         };
         let start = new.get(is.start).map_or(now.text.len(), |token| token.at);
+        let movement = match (&old[was.clone()], &new[is.clone()]) {
+            ([old], [new]) => movement(old, new),
+            _ => (Ordering::Equal, false),
+        };
         Slot {
             line,
             line_before,
@@ -146,10 +153,8 @@ pub(super) fn slots(before: &Line<'_>, now: &Line<'_>, elapsed: Option<Elapsed>,
                 () => Shape::Words,
             },
             is_precious: !is_replaced && is.clone().any(is_money_there),
-            direction: match (&old[was.clone()], &new[is.clone()]) {
-                ([old], [new]) => direction(old, new),
-                _ => Ordering::Equal,
-            },
+            direction: movement.0,
+            is_slight: movement.1,
             noise,
             is_by_words,
             says: (says(before.text, &old[was.clone()]), says(now.text, &new[is.clone()])),
@@ -223,8 +228,9 @@ fn lead<'t>(tokens: &[Token<'t>]) -> Vec<&'t str> {
     words.map(|word| word.text).collect()
 }
 
-/// Whether a figure rose or fell.
-fn direction(old: &Token<'_>, new: &Token<'_>) -> Ordering {
+/// Whether a figure rose or fell, and whether it is nearly the same.
+fn movement(old: &Token<'_>, new: &Token<'_>) -> (Ordering, bool) {
+    const SLIGHT: f64 = 0.02;
     let value = |token: &Token<'_>| match token.kind {
         Kind::Number => value_of(token.text),
         Kind::Span => {
@@ -232,10 +238,8 @@ fn direction(old: &Token<'_>, new: &Token<'_>) -> Ordering {
         }
         _ => None,
     };
-    match (value(old), value(new)) {
-        (Some((old, _)), Some((new, _))) => new.partial_cmp(&old).unwrap_or(Ordering::Equal),
-        _ => Ordering::Equal,
-    }
+    let (Some((old, _)), Some((new, _))) = (value(old), value(new)) else { return (Ordering::Equal, false) };
+    (new.partial_cmp(&old).unwrap_or(Ordering::Equal), (new - old).abs() <= SLIGHT * old.abs())
 }
 
 /// The pieces of a line that lists things: `Most read: one, two, three` has three.
@@ -267,10 +271,11 @@ impl Columns {
         // `list[element].field: value`.
         let field =
             line.text.split_once(": ").and_then(|(path, _)| path.split_once("].")).map(|(_, field)| field);
-        match field {
-            Some(field) => Some(Self::Named(mixed(line.context.container, field))),
-            None => line.context.starts_entry.then_some(Self::Numbered { path: line.context.path }),
+        if let Some(field) = field {
+            return Some(Self::Named(mixed(line.context.container, field)));
         }
+        let LineContext { starts_entry, is_in_entry, path, .. } = line.context;
+        (starts_entry || is_in_entry).then_some(Self::Numbered { path })
     }
 
     /// A fingerprint of the one that is so many figures from the end.

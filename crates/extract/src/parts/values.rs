@@ -6,7 +6,8 @@ use dunlin_core::Time;
 
 use crate::tokens::{
     Kind, Token, begins_with_counted_sign, begins_with_made_sign, counts_something, is_currency,
-    is_ideographic, is_pleasantry, names_an_edition, says_when_it_was_made, tokens, value_of,
+    is_ideographic, is_pleasantry, names_an_edition, rates_something, says_when_it_was_made, tokens,
+    value_of,
 };
 
 /// When two contents were read.
@@ -144,7 +145,7 @@ fn is_in_sentence(tokens: &[Token<'_>], index: usize) -> bool {
 
 /// The signs of a script without spaces from here on, as a text: each is a token of its own.
 fn joined(tokens: &[Token<'_>], at: usize) -> String {
-    const LONGEST: usize = 4;
+    const LONGEST: usize = 7;
     if !tokens[at].text.starts_with(is_ideographic) {
         return String::new();
     }
@@ -176,11 +177,20 @@ fn is_year(text: &str) -> bool {
 const NEAR: usize = 3;
 
 fn is_counter(tokens: &[Token<'_>], index: usize) -> bool {
-    if is_money(tokens, index) || !is_whole(tokens[index].text) {
+    if is_money(tokens, index) {
+        return false;
+    }
+    let is_whole = is_whole(tokens[index].text);
+    let may_be_mean =
+        || value_of(tokens[index].text).is_some_and(|(value, n_decimals)| value <= 10.0 && n_decimals < 3);
+    if !is_whole && !may_be_mean() {
         return false;
     }
     let is_such = |at: usize| {
         let token = tokens[at];
+        if !is_whole {
+            return rates_something(token.text);
+        }
         token.kind == Kind::Word
             && (counts_something(token.text) || begins_with_counted_sign(&joined(tokens, at)))
     };
@@ -265,10 +275,32 @@ pub(super) fn is_version(tokens: &[Token<'_>], index: usize) -> bool {
 
 /// What two whole lines differ in, where that is no news whatever they say.
 pub(super) fn recognised_lines(old: &str, new: &str) -> Option<Recognised> {
-    if is_damaged(old, new) {
+    if is_damaged(old, new) || is_set_differently(old, new) {
         return Some(Recognised::Formatting);
     }
     (is_pleasantry(old) && is_pleasantry(new)).then_some(Recognised::Pleasantry)
+}
+
+/// Whether the lines are the same but for blanks, none of them between two digits.
+fn is_set_differently(old: &str, new: &str) -> bool {
+    let letters = |line: &str| -> Vec<char> {
+        let mut kept: Vec<char> = Vec::with_capacity(line.len());
+        let mut is_after_blank = false;
+        for c in line.chars() {
+            if c.is_whitespace() {
+                is_after_blank = true;
+                continue;
+            }
+            // A blank between digits says something.
+            if is_after_blank && c.is_numeric() && kept.last().is_some_and(|last| last.is_numeric()) {
+                kept.push(' ');
+            }
+            is_after_blank = false;
+            kept.push(c);
+        }
+        kept
+    };
+    letters(old) == letters(new)
 }
 
 /// Whether the lines are the same but for characters that were damaged on the way.

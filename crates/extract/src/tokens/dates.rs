@@ -83,6 +83,19 @@ pub(super) fn time_of_day(rest: &str) -> Option<usize> {
     (is_hour && suffix.is_some()).then(|| at + suffix.unwrap_or(0))
 }
 
+/// The bytes of a length of time that is written like a time of the day and is longer than one: `131:21:51`.
+pub(super) fn long_clock(rest: &str) -> Option<usize> {
+    let bytes = rest.as_bytes();
+    let (hours, at) = figure(bytes, 0)?;
+    let two = |at: usize| {
+        let (figure, end) = figure(bytes, at + 1).filter(|_| bytes.get(at) == Some(&b':'))?;
+        (figure.n_digits == 2 && figure.value < 60).then_some(end)
+    };
+    let end = two(two(at)?)?;
+    let goes_on = bytes.get(end).is_some_and(|next| next.is_ascii_digit() || *next == b':');
+    (hours.value > 23 && !goes_on).then_some(end)
+}
+
 /// What follows a time and belongs to it: ` pm`, ` Uhr`, ` UTC`.
 fn half_of_day(rest: &str) -> Option<usize> {
     let word = rest.strip_prefix(' ').unwrap_or(rest);
@@ -130,6 +143,15 @@ pub(super) fn month_date(tokens: &[Token<'_>]) -> Option<(Kind, usize)> {
         }
         if !(1..=31).contains(&number) {
             return None;
+        }
+        // `14. 3. 2026`: with blanks behind the points.
+        let is_month = |number: u32| (1..=12).contains(&number);
+        if is_word(1, ".")
+            && is_word(3, ".")
+            && value(2).is_some_and(is_month)
+            && value(4).is_some_and(is_year)
+        {
+            return Some((Kind::Date, 5));
         }
         // `14. März`, `1er mai`, `14 de marzo`, `14th of March`.
         let mut at = 1;

@@ -63,7 +63,7 @@ pub(super) fn time_word(rest: &str) -> Option<usize> {
 /// Beginnings of words for what is counted while a page is visited. Only words that are about visitors: `points`, `members` and
 /// `people` are as often what a page is about, and are learned where they move by themselves.
 #[rustfmt::skip]
-const COUNTED: [&str; 73] = [
+const COUNTED: [&str; 166] = [
     "view", "viewer", "visit", "comment", "repl", "like", "share", "follow", "visitor", "online", "watching", "looking", "reading", "reads",
     "review", "rating", "vote", "result", "download", "install", "listen", "upvote", "star", "fork", "subscriber", "reaction",
     "retweet", "favorite", "bookmark", "guest", "aufruf", "kommentar", "gefällt", "besuch", "leser", "bewertung", "treffer",
@@ -71,10 +71,43 @@ const COUNTED: [&str; 73] = [
     "téléchargement", "abonné", "visiteur", "vista", "visita", "comentario", "resultado", "descarga", "reseña", "gusta",
     "visualizz", "commenti", "risultat", "piace", "recension", "visualizaç", "comentário", "curtida", "avalia", "weergav",
     "reactie", "bekeken", "просмотр", "коммент", "bekijk", "visning",
+    "watcher", "follower", "wyświetle", "odsłon", "komentarz", "polubi", "obserwuj", "obejrz", "visualizzazion", "osservator",
+    "spettator", "utent", "görüntüle", "beğeni", "yorum", "favorile", "okunma", "izlenme", "ziyaret", "curtid", "acesso",
+    "katselukert", "tykkäy", "kommentt", "kävijä", "lataukse", "टिप्पणि", "आगंतुक", "दर्शक", "डाउनलोड", "पसंद", "مشاهد",
+    "إعجاب", "تعليق", "زائر", "زوار", "الزوار", "قراءة", "zobrazen", "komentář", "návštěv", "líbí", "stažen", "hodnocen",
+    "stiahnut", "megtekint", "hozzászól", "kedvelé", "értékelé", "letölté", "látogató", "olvasó", "vizualiz", "comentari",
+    "aprecier", "vizitator", "descărcăr", "recenzi", "перегляд", "вподоба", "відвідува", "завантажен", "відгук", "комментари",
+    "скачиван", "загрузк", "посетител", "отзыв", "лайк", "подписчик", "צפיות", "תגובות", "לייקים", "προβολ", "σχόλι", "επισκέπ",
+    "lượt", "dilihat", "komentar", "suka", "pengunjung", "diunduh", "beoordel", "synes", "godt", "anmeldelse", "nedlast",
+    "hämtning", "gilla", "추천", "접속자", "좋아요", "방문",
 ];
 
 /// The same in scripts without spaces.
-const COUNTED_SIGNS: [&str; 8] = ["閲覧", "再生", "浏览", "阅读", "阅览", "评论", "조회", "댓글"];
+const COUNTED_SIGNS: [&str; 23] = [
+    "閲覧",
+    "再生",
+    "浏览",
+    "阅读",
+    "阅览",
+    "评论",
+    "조회",
+    "댓글",
+    "いいね",
+    "コメント",
+    "アクセス",
+    "点赞",
+    "點讚",
+    "在线",
+    "下载",
+    "正在看",
+    "推荐数",
+    "เข้าชม",
+    "ครั้ง",
+    "ผู้ชม",
+    "ความคิด",
+    "ถูกใจ",
+    "กำลังดู",
+];
 
 /// Whether this word names something that is counted while a page is visited.
 pub(crate) fn counts_something(word: &str) -> bool {
@@ -87,6 +120,22 @@ pub(crate) fn counts_something(word: &str) -> bool {
 /// Whether a text in a script without spaces begins with such a word.
 pub(crate) fn begins_with_counted_sign(text: &str) -> bool {
     COUNTED_SIGNS.iter().any(|sign| text.starts_with(sign))
+}
+
+/// Beginnings of words for what visitors give marks to; the mean of those moves with every visitor.
+#[rustfmt::skip]
+const RATED: [&str; 22] = [
+    "rating", "rated", "star", "stars", "bewertung", "sterne", "valoraci", "valutazion", "avaliaç", "ocena", "ocen", "hodnocen", "értékel",
+    "puan", "рейтинг", "оценк", "оцінк", "betyg", "beoordel", "평점", "評価", "评分",
+];
+
+/// Whether this word or sign says that a figure beside it is the mean of marks that visitors gave.
+pub(crate) fn rates_something(word: &str) -> bool {
+    let lower = word.to_lowercase();
+    matches!(word, "★" | "☆" | "⭐")
+        || RATED
+            .iter()
+            .any(|known| lower.starts_with(known) && lower.chars().count() <= known.chars().count() + 3)
 }
 
 /// Words for what has numbered editions: people watch a page for the next.
@@ -105,11 +154,12 @@ pub(crate) fn names_an_edition(word: &str) -> bool {
 /// Beginnings of words that say when a page was made and hardly anything else. Words such as `time`, `now`, `page` or `live`
 /// need no place here: what they stand beside is a clock if it agrees with the clock.
 #[rustfmt::skip]
-const MADE: [&str; 43] = [
+const MADE: [&str; 51] = [
     "updated", "refresh", "generated", "fetched", "retriev", "rendered", "cached", "aktualisiert", "abgerufen", "zuletzt", "uhrzeit",
     "erzeugt", "generiert", "actualis", "généré", "actualiz", "generad", "aggiorn", "atualiz", "gerado", "bijgewerkt",
     "ververst", "zaktualiz", "uppdater", "opdater", "oppdater", "обновл", "päivit", "güncellen", "更新", "取得", "업데이트",
     "reloaded", "synced", "polled", "queried", "asof", "relevé", "relevee", "ажурира", "оновлен", "تحديث", "अपडेट",
+    "aktualiz", "frissít", "güncelle", "diperbarui", "עודכן", "ενημέρωσ", "odświeżon", "osvěžen",
 ];
 
 /// Whether this word says that a time beside it is when the page was made.
@@ -161,12 +211,16 @@ pub(super) fn is_weekday(word: &str) -> bool {
 
 /// Words with which a visitor is greeted.
 #[rustfmt::skip]
-const GREETINGS: [&str; 42] = [
+const GREETINGS: [&str; 74] = [
     "good morning", "good afternoon", "good evening", "good night", "welcome back", "hello", "hi", "hey", "guten morgen",
     "guten tag", "guten abend", "willkommen zurück", "hallo", "bonjour", "bonsoir", "bon retour", "buenos días",
     "buenas tardes", "buenas noches", "buongiorno", "buonasera", "bom dia", "boa tarde", "boa noite", "こんにちは", "おはよう",
     "صباح الخير", "مساء الخير", "نهارك سعيد", "dzień dobry", "dobry wieczór", "добрый день", "доброе утро", "добрый вечер",
     "god morgon", "god kväll", "günaydın", "iyi akşamlar", "goedemorgen", "goedemiddag", "goedenavond", "안녕하세요",
+    "dobrý den", "dobré ráno", "hyvää päivää", "hyvää huomenta", "hyvää iltaa", "jó napot", "jó reggelt", "bună ziua",
+    "bună seara", "доброго дня", "добрий день", "здравствуйте", "καλημέρα", "καλησπέρα", "god dag", "god eftermiddag", "goddag",
+    "xin chào", "selamat siang", "selamat pagi", "नमस्ते", "merhaba", "您好", "你好", "สวัสดี", "שלום", "مرحبا", "أهلا", "witaj",
+    "olá", "hola", "ciao",
 ];
 
 /// Words that lead in a saying, a fact or a picture of the day.
@@ -181,14 +235,19 @@ const OF_THE_DAY: [&str; 30] = [
 
 /// What banners that ask for consent are about, and words with which they ask. A line that has one of each is one.
 #[rustfmt::skip]
-const CONSENT_TO: [&str; 10] = [
+const CONSENT_TO: [&str; 20] = [
     "cookie", "クッキー", "gdpr", "privacy settings", "tracking", "rgpd", "dsgvo", "куки", "témoins", "kakor",
+    "çerez", "süti", "eväste", "informasjonskaps", "informationskaps", "تعريف الارتباط", "עוגיות", "कुकी", "คุกกี้", "쿠키",
 ];
 /// Only words that are said to a visitor: `consent` and `tracking` are in the news as well.
 #[rustfmt::skip]
-const ASKING: [&str; 19] = [
+const ASKING: [&str; 61] = [
     "accept", "we use", "you agree", "your consent", "your choice", "akzept", "zustimm", "wir verwenden", "wir nutzen", "nous utilis",
     "j’accepte", "accett", "acept", "usamos", "utilizamos", "同意", "manage cookies", "akceptuj", "gebruiken",
+    "akcept", "souhlas", "súhlas", "elfogad", "használ", "прийня", "прийма", "принять", "принима", "используем", "використов",
+    "αποδοχή", "χρησιμοποι", "hyväksy", "käytämme", "godkänn", "godta", "vi bruger", "vi bruker", "vi använder", "kabul",
+    "kullan", "موافق", "نستخدم", "אישור", "משתמש", "स्वीकार", "उपयोग", "đồng ý", "sử dụng", "setuju", "menggunakan", "ยอมรับ",
+    "ใช้", "동의", "사용", "使用", "aceit", "używa", "používá", "folosim", "usiamo",
 ];
 
 /// Whether a line is for the visitor and says nothing: a greeting, a saying of the day, a banner that asks for consent.

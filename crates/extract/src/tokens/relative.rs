@@ -8,10 +8,11 @@ use super::{Kind, Token, span};
 const AFTER: [&str; 21] = [
     "ago", "fa", "atrás", "atras", "geleden", "temu", "sedan", "siden", "назад", "önce", "sitten", "前", "전", "earlier",
     "πριν", "पहले", "тому", "trước", "lalu", "ezelőtt", "پیش",
+   
 ];
 
 /// Words that stand before the amount.
-const BEFORE: [&str; 10] = ["vor", "hace", "há", "ha", "acum", "пред", "před", "منذ", "قبل", "לפני"];
+const BEFORE: [&str; 11] = ["vor", "hace", "há", "ha", "acum", "пред", "před", "منذ", "قبل", "לפני", "πριν"];
 
 /// Whole phrases without an amount.
 #[rustfmt::skip]
@@ -39,6 +40,9 @@ const SHORT_UNITS: [&str; 41] = [
     "s", "m", "h", "d", "w", "y", "mo", "秒", "分", "日", "лет", "時", "间", "間", "时", "年", "月", "天", "週", "周", "小", "钟", "鐘", "个", "個",
     "か", "ヶ", "시", "분", "일", "주", "달", "개월", "년", "דקות", "שעות", "ימים", "دقیقه", "ساعت", "روز", "tuần",
 ];
+
+/// So many of a unit ago.
+const AGO: [&str; 6] = ["perce", "órája", "napja", "hete", "hónapja", "éve"];
 
 /// Two of a unit, as a word of its own.
 const DUALS: [&str; 5] = ["دقيقتين", "ساعتين", "يومين", "أسبوعين", "شهرين"];
@@ -120,11 +124,16 @@ fn relative_at(tokens: &[Token<'_>]) -> usize {
     // `5 minutes ago`, `5 h 3 min ago`, `5分前`, `2 時 間 前`.
     let mut at = 1;
     while at < 6
-        && tokens
-            .get(at)
-            .is_some_and(|token| is_unit(token.text) || token.kind == Kind::Number || token.text == ".")
+        && tokens.get(at).is_some_and(|token| {
+            is_unit(token.text) || token.kind == Kind::Number || matches!(token.text, "." | "yang")
+        })
     {
         at += 1;
+    }
+    // Hungarian says it in one word.
+    let says_both = |token: &Token<'_>| AGO.contains(&&*token.text.to_lowercase());
+    if tokens.get(1).is_some_and(says_both) {
+        return 2;
     }
     let ends = at > 1 && AFTER.iter().any(|word| is(at, word));
     if ends { at + 1 } else { 0 }

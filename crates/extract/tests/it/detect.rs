@@ -131,3 +131,27 @@ fn a_document_without_its_end_removes_nothing() {
     comparison.drop_removals();
     assert_eq!(comparison.changes, []);
 }
+
+#[test]
+fn an_entry_that_leaves_a_feed_from_among_others_was_withdrawn() {
+    let dated = |hours: &[i64]| -> Vec<Item> {
+        let entry = |hour: &i64| Item {
+            published: Some(Time::from_seconds(3_600 * hour)),
+            ..item(&hour.to_string(), "t", "x")
+        };
+        hours.iter().map(entry).collect()
+    };
+    let gone = |old: &[Item], new: &[Item]| {
+        let mut comparison = compare(old, new);
+        comparison.keep_withdrawals(old);
+        let removed = comparison.changes.iter().filter(|change| matches!(change, Change::Removed(_)));
+        removed.map(|change| change.item().id.value.clone()).collect::<Vec<_>>()
+    };
+    let old = dated(&[9, 8, 7, 6, 5]);
+    assert_eq!(gone(&old, &dated(&[10, 9, 7, 6, 5])), ["8"]);
+    assert_eq!(gone(&old, &dated(&[11, 10, 9, 8, 7])), [""; 0], "it scrolled out");
+    assert_eq!(gone(&old, &dated(&[9, 8, 7, 5])), [""; 0], "too near the end");
+    assert_eq!(gone(&dated(&[5, 9, 8, 7, 6]), &dated(&[5, 8, 7, 6])), [""; 0], "in another order");
+    let undated: Vec<Item> = old.iter().map(|item| Item { published: None, ..item.clone() }).collect();
+    assert_eq!(gone(&undated, &undated[2..]), [""; 0]);
+}

@@ -10,6 +10,7 @@ mod flicker; // what is learned, and what is suppressed
 mod hostile; // pages built to keep a parser busy
 mod json_path; // what JSON paths select
 mod laws; // what holds for any bytes and any items
+mod layouts; // what the layout of a page says about its parts
 mod reading; // short cuts to read documents in tests
 mod recipes; // recipes that mean nothing, and where
 mod reference; // successive versions of real pages; needs DUNLIN_REFERENCE

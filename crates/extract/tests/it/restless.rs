@@ -66,6 +66,7 @@ fn a_time_that_the_clock_does_not_explain_is_news() {
         ("Opening times 9:00 to 17:00", "Opening times 10:00 to 18:00"),
         ("Delivery: 14 March 2027", "Delivery: 21 March 2027"),
         ("Now 12 seats", "Now 15 seats"),
+        ("Tea $ 12.00", "Tea $ 12.10"),
     ] {
         let told = n_told(10 * MINUTE, 2, |index| vec![if index == 0 { old } else { new }.to_owned()]);
         assert_eq!(told, [1], "{old} → {new}");
@@ -100,6 +101,61 @@ fn a_length_of_time_that_goes_with_the_clock_is_no_news_and_another_one_is() {
     };
     assert_eq!(n_told(95 * MINUTE, 6, countdown), [0; 5]);
     let told = n_told(95 * MINUTE, 2, |index| vec![format!("Delivery within {} days", 3 + 2 * index)]);
+    assert_eq!(told, [1]);
+}
+
+#[test]
+fn a_countdown_of_more_than_a_day_and_a_date_with_blanks_are_the_clocks() {
+    let countdown = |index: i64| {
+        let left = 131 * HOUR + 1_311 - 95 * MINUTE * index;
+        vec![format!("Ends in {}:{:02}:{:02}", left / HOUR, left % HOUR / MINUTE, left % MINUTE)]
+    };
+    assert_eq!(n_told(95 * MINUTE, 6, countdown), [0; 5]);
+    assert_eq!(n_told(24 * HOUR, 3, |index| vec![format!("Dnes {}. 11. 2026", 15 + index)]), [0; 2]);
+    let moved = n_told(HOUR, 2, |index| vec![format!("Koncert {}. 12. 2026", 15 + index)]);
+    assert_eq!(moved, [1]);
+}
+
+#[test]
+fn a_clock_of_an_answer_that_came_from_a_cache_is_a_clock() {
+    // The second answer was made an hour before it was given.
+    let of = |time: &str| lines(&[format!("Stan na 15.11.2026, {time}")]);
+    let contents = [of("11:59"), of("12:04"), of("13:58")];
+    assert_eq!(told(&contents, HOUR)[1], [""; 0]);
+    let of = |time: &str| lines(&[format!("Koncert 15.11.2026, {time}")]);
+    assert_eq!(told(&[of("18:00"), of("20:00")], HOUR)[0].len(), 1);
+}
+
+#[test]
+fn a_rate_that_moves_a_little_all_the_time_becomes_quiet_and_a_price_does_not() {
+    let rate = |index: i64| vec![format!("USD 78.{}", 40 + index * 37 % 23)];
+    let told = n_told(HOUR, 16, rate);
+    assert!(told[8..].iter().all(|n| *n == 0), "{told:?}");
+    let price = |index: i64| vec![format!("USD {}.50", 78 + index * 37 % 23)];
+    assert_eq!(n_told(HOUR, 16, price), [1; 15]);
+}
+
+#[test]
+fn counters_in_words_that_nobody_knows_become_quiet() {
+    let line = |index: i64| {
+        let (seen, kept) = (2_200 + 9 * index, 60 + index - index % 4 / 3);
+        let state = if index < 13 { "ota" } else { "eta" };
+        vec![format!("{seen} gloriet | {kept} mirtu | {state}")]
+    };
+    let told = n_told(HOUR, 16, line);
+    assert!(told[6..12].iter().all(|n| *n == 0), "{told:?}");
+    assert_eq!(told[12..], [1, 0, 0], "the word beside them is news");
+}
+
+#[test]
+fn a_mean_of_marks_is_the_visitors() {
+    for (old, new) in
+        [("Rating: 4.5", "Rating: 4.6"), ("4,51 ★", "4,52 ★"), ("Bewertung 4,5", "Bewertung 4,4")]
+    {
+        let told = n_told(HOUR, 2, |index| vec![if index == 0 { old } else { new }.to_owned()]);
+        assert_eq!(told, [0], "{old}");
+    }
+    let told = n_told(HOUR, 2, |index| vec![format!("Interest rate {}.5", 4 + index)]);
     assert_eq!(told, [1]);
 }
 

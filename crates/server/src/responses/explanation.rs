@@ -58,8 +58,8 @@ pub(crate) struct ExplanationResponse {
 /// A part of a source that was different and was not reported.
 #[derive(Debug, Serialize, ToSchema)]
 struct SuppressedResponse {
-    /// Why: `clock`, `relative_time`, `counter`, `code`, `pleasantry`, `formatting`, `moved`, `extra`, `scrolled_out`, `returned` or
-    /// `volatile`.
+    /// Why: `clock`, `relative_time`, `counter`, `code`, `pleasantry`, `formatting`, `moved`, `extra`, `scrolled_out`, `returned`,
+    /// `volatile` or `volatile_elsewhere`.
     why: String,
     /// The same for people.
     because: String,
