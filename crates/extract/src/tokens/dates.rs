@@ -174,8 +174,10 @@ pub(super) fn month_date(tokens: &[Token<'_>]) -> Option<(Kind, usize)> {
     if first.kind != Kind::Word {
         return None;
     }
-    month(first.text)?;
     let mut at = if is_word(1, ".") { 2 } else { 1 };
+    // Most words have no figure behind them, and are not looked up.
+    value(at)?;
+    month(first.text)?;
     // `May 5 people` is no date; a month is written with a capital.
     let has_capital = first.text.starts_with(char::is_uppercase);
     let day = value(at).filter(|day| has_capital && (1..=31).contains(day) && tokens[at].text.len() <= 2)?;

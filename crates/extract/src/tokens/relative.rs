@@ -57,12 +57,17 @@ fn is_unit(word: &str) -> bool {
         || UNITS.iter().any(|unit| lower.starts_with(unit) && n_characters <= unit.chars().count() + 4)
 }
 
+/// Bytes of the longest word for one: most words are longer, and need not be looked at.
+const LONGEST_AMOUNT: usize = 5;
+
 fn is_amount(token: &Token<'_>) -> bool {
     let words = [
         "a", "an", "one", "eine", "einer", "einem", "un", "une", "una", "uno", "um", "uma", "een", "en",
         "ett",
     ];
-    token.kind == Kind::Number && token.text.len() <= 4 || words.contains(&&*token.text.to_lowercase())
+    let may_be_word = token.kind == Kind::Word && token.text.len() <= LONGEST_AMOUNT;
+    token.kind == Kind::Number && token.text.len() <= 4
+        || may_be_word && words.contains(&&*token.text.to_lowercase())
 }
 
 /// The tokens, with each relative time as one.
@@ -82,12 +87,15 @@ pub(super) fn merged<'t>(line: &'t str, tokens: &[Token<'t>]) -> Vec<Token<'t>> 
     merged
 }
 
+/// Whether a word is this one in small letters. Asked of every word with every other, so nothing is allocated.
+fn is_same(word: &str, lower: &str) -> bool {
+    word.chars().flat_map(char::to_lowercase).eq(lower.chars())
+}
+
 /// How many tokens at the beginning of these tell a time from now.
 fn relative_at(tokens: &[Token<'_>]) -> usize {
     let is = |index: usize, word: &str| {
-        tokens
-            .get(index)
-            .is_some_and(|token| token.text.len() == word.len() && token.text.to_lowercase() == word)
+        tokens.get(index).is_some_and(|token| token.text.len() == word.len() && is_same(token.text, word))
     };
     let Some(first) = tokens.first() else { return 0 };
     if first.kind == Kind::Word {
