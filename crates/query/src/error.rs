@@ -40,6 +40,7 @@ impl fmt::Display for Refused {
 
 impl Refused {
     /// The errors of a text that is a part of another one, from this byte on, at their places in that one.
+    #[must_use]
     pub fn moved_into(self, whole: &str, start: usize) -> Self {
         let moved = |QueryError { span, message, hint, .. }| {
             QueryError::at(whole, Span { start: start + span.start, end: start + span.end }, message, hint)

@@ -5,7 +5,7 @@
 use std::sync::OnceLock;
 
 use regex_automata::nfa::thompson::pikevm::PikeVM;
-use regex_automata::nfa::thompson::{BuildError, Compiler, Config, NFA};
+use regex_automata::nfa::thompson::{Compiler, Config, NFA};
 use regex_automata::util::syntax;
 
 use crate::limits::{MAX_COMPILED_PATTERNS, MAX_DEPTH, MAX_PATTERN};
@@ -42,7 +42,7 @@ impl Pattern {
             };
             NoPattern { reason, place: span.map(|span| (span.start.offset, span.end.offset)) }
         })?;
-        let n_bytes = compiled(text).map(|program| program.memory_usage()).map_err(|_| NoPattern {
+        let n_bytes = compiled(text).map(|program| program.memory_usage()).ok_or_else(|| NoPattern {
             reason: "it is too large when repetitions are written out".to_owned(),
             place: None,
         })?;
@@ -61,14 +61,16 @@ impl Pattern {
 
     pub(crate) fn is_in(&self, text: &str) -> bool {
         // It was compiled before, so it can be again.
-        let program = self.compiled.get_or_init(|| PikeVM::new_from_nfa(compiled(&self.text).ok()?).ok());
+        let program = self.compiled.get_or_init(|| PikeVM::new_from_nfa(compiled(&self.text)?).ok());
         program.as_ref().is_some_and(|program| program.is_match(&mut program.create_cache(), text))
     }
 }
 
-fn compiled(text: &str) -> Result<NFA, BuildError> {
+/// None if it is too large.
+fn compiled(text: &str) -> Option<NFA> {
     let config = Config::new().nfa_size_limit(Some(MAX_COMPILED_PATTERNS));
-    Compiler::new().configure(config).syntax(syntax::Config::new().nest_limit(MAX_DEPTH as u32)).build(text)
+    let syntax = syntax::Config::new().nest_limit(MAX_DEPTH as u32);
+    Compiler::new().configure(config).syntax(syntax).build(text).ok()
 }
 
 impl PartialEq for Pattern {

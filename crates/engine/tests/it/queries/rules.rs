@@ -78,8 +78,8 @@ fn the_first_change_is_compared_with_what_was_there_when_the_query_was_installed
 #[test]
 fn several_values_are_compared_one_by_one_unless_there_are_more_or_fewer_of_them() {
     let prices = |prices: &[&str]| {
-        let rows: String = prices.iter().map(|price| format!("{{\"p\": {price}}},")).collect();
-        format!("{{\"rows\": [{}]}}", rows.trim_end_matches(','))
+        let rows: Vec<String> = prices.iter().map(|price| format!("{{\"p\": {price}}}")).collect();
+        format!("{{\"rows\": [{}]}}", rows.join(","))
     };
     let states = [
         (-10, prices(&["50", "40"])),
