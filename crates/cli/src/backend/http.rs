@@ -172,7 +172,8 @@ impl HttpBackend {
 
     /// The status of an answer, and its body.
     fn ask(&self, method: Method, url: Url, body: Option<&Value>) -> Result<(u16, Vec<u8>), Failure> {
-        let mut call = Call::new(method.clone(), url);
+        let is_repeatable = method == Method::GET;
+        let mut call = Call::new(method, url);
         if let Some(body) = body {
             call = call.body("application/json", body.to_string())?;
         }
@@ -184,9 +185,7 @@ impl HttpBackend {
                 match self.client.call(call).await {
                     Ok(answer) => return Ok((answer.status.as_u16(), answer.body.to_vec())),
                     // A busy service closes connections that have not said anything yet. What only reads may be asked again.
-                    Err(error)
-                        if n_asked <= ASKED_AGAIN && method == Method::GET && error.is_stale_connection() =>
-                    {
+                    Err(error) if n_asked <= ASKED_AGAIN && is_repeatable && error.is_stale_connection() => {
                         tokio::time::sleep(PAUSE / ASKED_AGAIN).await;
                     }
                     Err(error) => return Err(self.unreachable(&error)),
