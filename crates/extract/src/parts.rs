@@ -13,6 +13,7 @@ use std::ops::Range;
 
 use crate::hashing::mixed;
 use crate::outline::{LineContext, Region};
+use crate::tokens::tokens;
 use crate::work::Work;
 
 use anchors::{aligned, anchors};
@@ -174,7 +175,7 @@ impl Comparing<'_, '_> {
         let (mut removed, mut inserted) = (candidates(self.old, removed), candidates(self.new, inserted));
         // Lines with the same words, whatever their figures, are found first: rows of a table keep their order.
         let templates = |lines: &[Line<'_>], candidates: &[Candidate]| -> Vec<u64> {
-            candidates.iter().map(|line| values::template_of(lines[line.index].text)).collect()
+            candidates.iter().map(|line| values::template_of(&tokens(lines[line.index].text))).collect()
         };
         let pairs = aligned(&templates(self.old, &removed), &templates(self.new, &inserted), self.work);
         let mut is_paired = (vec![false; removed.len()], vec![false; inserted.len()]);
@@ -232,7 +233,8 @@ impl Comparing<'_, '_> {
             let is_alone = |line: &Line<'_>| !of_several.contains(&line.context.path);
             for index in indices.iter().filter(|index| by_words || is_alone(&lines[**index])) {
                 let line = lines[*index];
-                let what = (line.context.path, if by_words { values::template_of(line.text) } else { 0 });
+                let what =
+                    (line.context.path, if by_words { values::template_of(&tokens(line.text)) } else { 0 });
                 found.entry(what).and_modify(|place| *place = None).or_insert(Some(*index));
             }
             found
@@ -257,8 +259,8 @@ impl Comparing<'_, '_> {
             self.parts.n_moved += 1;
             return;
         }
-        let template = values::template_of(now.text);
-        let only_values = values::template_of(before.text) == template;
+        let template = values::template_of(&tokens(now.text));
+        let only_values = values::template_of(&tokens(before.text)) == template;
         // The same words at the same place are one figure that moves, wherever the lines above it went.
         let place = if only_values {
             mixed(now.context.path, &template.to_string())

@@ -27,10 +27,11 @@ impl Features {
 
 fn features_of(text: &str, path: u32) -> Features {
     let is_word = |kind| matches!(kind, Kind::Word | Kind::Number | Kind::Date | Kind::Time);
-    let words = tokens(text).into_iter().filter(|token| is_word(token.kind));
+    let tokens = tokens(text);
+    let words = tokens.iter().filter(|token| is_word(token.kind));
     let mut words: Vec<u64> = words.map(|token| values::hash_of(token.text)).collect();
     words.sort_unstable();
-    Features { template: values::template_of(text), path, starts_entry: false, words }
+    Features { template: values::template_of(&tokens), path, starts_entry: false, words }
 }
 
 /// Pairs of texts that have half of their words in common, or all of them but the figures, in the order of both.

@@ -67,8 +67,8 @@ pub(crate) fn key_of(line: &str) -> u64 {
 }
 
 /// What a line says apart from all figures. Stored as part of places, so it is made from the words alone.
-pub(super) fn template_of(line: &str) -> u64 {
-    tokens(line).iter().fold(FIRST_PRINT, |print, token| {
+pub(super) fn template_of(tokens: &[Token<'_>]) -> u64 {
+    tokens.iter().fold(FIRST_PRINT, |print, token| {
         continued(print, if token.is_value() { "\u{0}" } else { plain(token.text) })
     })
 }

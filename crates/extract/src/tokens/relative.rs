@@ -67,7 +67,7 @@ fn is_amount(token: &Token<'_>) -> bool {
     ];
     let may_be_word = token.kind == Kind::Word && token.text.len() <= LONGEST_AMOUNT;
     token.kind == Kind::Number && token.text.len() <= 4
-        || may_be_word && words.contains(&&*token.text.to_lowercase())
+        || may_be_word && words.iter().any(|word| token.text.eq_ignore_ascii_case(word))
 }
 
 /// The tokens, with each relative time as one.
@@ -87,9 +87,18 @@ pub(super) fn merged<'t>(line: &'t str, tokens: &[Token<'t>]) -> Vec<Token<'t>> 
     merged
 }
 
-/// Whether a word is this one in small letters. Asked of every word with every other, so nothing is allocated.
+/// Whether a word is this one in small letters, both of so many bytes. Asked of every word with every other, so nothing is allocated,
+/// and plain letters are compared as bytes.
 fn is_same(word: &str, lower: &str) -> bool {
-    word.chars().flat_map(char::to_lowercase).eq(lower.chars())
+    match (word.as_bytes(), lower.as_bytes()) {
+        ([first, ..], [wanted, ..])
+            if first.is_ascii() && wanted.is_ascii() && first.to_ascii_lowercase() != *wanted =>
+        {
+            false
+        }
+        _ if word.is_ascii() && lower.is_ascii() => word.eq_ignore_ascii_case(lower),
+        _ => word.chars().flat_map(char::to_lowercase).eq(lower.chars()),
+    }
 }
 
 /// How many tokens at the beginning of these tell a time from now.
