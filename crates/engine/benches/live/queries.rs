@@ -104,14 +104,16 @@ pub(crate) fn in_this_process(n_queries: usize) {
 fn query(number: usize, source: SourceId, other: SourceId) -> String {
     let name = format!("q{number}");
     let post = format!("QUERY {name} SELECT item AS post FROM source {source}");
-    match number % 4 {
+    match number % 5 {
         0 => format!("{post} ON CHANGE WITHIN 1 HOUR WHERE post CONTAINS 'absent{number}'"),
         1 => format!(
             "{post} ON CHANGE SELECT item AS more FROM source {other} WHEN post.title CONTAINS '%gone{number}%' AND NOT post \
              CONTAINS 'tide' WITHIN 10 MINUTES"
         ),
         2 => format!("{post} AT 03:00 WITHIN 10 MINUTES"),
-        _ => format!("QUERY {name} WATCH 'absent{number} missing{number}' IMPORTANCE 0.5"),
+        3 => format!("QUERY {name} WATCH 'absent{number} missing{number}' IMPORTANCE 0.5"),
+        // No word of it can be looked up: it is asked at each change of its source.
+        _ => format!("{post} ON CHANGE WHERE post MATCHES '(?i)absent{number}|missing'"),
     }
 }
 

@@ -22,7 +22,6 @@ impl Control {
     /// Turns a choice into a probe, or returns it.
     pub(super) fn begin(&mut self, now: Time, choice: &Choice, commands: &mut Vec<Command>) {
         self.price = choice.price;
-        self.recent_choices.note(now, choice.value);
         let resource = self.resources.get(choice.resource);
         let Some(resource) = resource.filter(|resource| resource.active_probe.is_none()) else {
             self.return_choice(now, choice);
@@ -139,6 +138,9 @@ impl Control {
     /// Registers an active probe, for all sources of its resource.
     fn register_probe(&mut self, choice: &Choice, address: Arc<ScopedUrl>, host: HostIdx) -> ProbeId {
         let probe = self.in_flight.next_id();
+        if let Some(now) = self.now {
+            self.recent_choices.note(now, host, choice);
+        }
         if let Some(resource) = self.resources.get_mut(choice.resource) {
             resource.active_probe = Some(probe);
         }

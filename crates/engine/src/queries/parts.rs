@@ -111,8 +111,12 @@ impl CapturedPart {
         let is_new = newness.judge(at, seen, memory);
         let wants_old = what == What::Value || matches!(newness, Newness::AllWithNew(_));
         let judged = seen.iter().map(|seen| (&seen.item, is_new(seen)));
-        let wanted = judged.filter(|(_, is_new)| *is_new || wants_old).take(MOST_ITEMS);
-        let items = kept(wanted);
+        let mut wanted: Vec<(&Item, bool)> = judged.filter(|(_, is_new)| *is_new || wants_old).collect();
+        if what == What::Item {
+            // The new ones first, should there be more than are kept.
+            wanted.sort_by_key(|(_, is_new)| !is_new);
+        }
+        let items = kept(wanted.into_iter().take(MOST_ITEMS));
         let before = if what == What::Value { memory.values.clone() } else { Vec::new() };
         Self { at, version: None, items, before }
     }

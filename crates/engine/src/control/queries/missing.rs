@@ -1,14 +1,19 @@
 //! Parts that were not captured in time, and why.
 
+use std::time::Duration;
+
 use dunlin_core::Time;
 use dunlin_query::plan::CapturedBy;
 use dunlin_sched::scheduler::Hold;
 use dunlin_store::{InstanceEnd, InstanceId, InstanceNext, InstanceStep, NewMiss, SourceId};
 
 use super::capturing::Closed;
-use super::write_steps;
+use super::{before, write_steps};
 use crate::control::{Command, Control};
 use crate::queries::{MissReason, MissedPart, PartInterval};
+
+/// The end of an interval.
+const LATELY: Duration = Duration::from_secs(10);
 
 impl Control {
     /// Closes parts whose time is over. One whose source is being probed waits for the result.
@@ -118,11 +123,16 @@ impl Control {
         if self.budget.per_second == 0.0 {
             return (MissReason::Budget, "there is no budget".to_owned());
         }
+        let until = interval.finish;
+        let host = self.resources.get(resource).map(|resource| resource.host);
+        // Whether its host was busy with something else when it had to be asked at the latest.
+        let late = from.max(before(until, LATELY));
         let is_spent = explained.holds.iter().any(|hold| matches!(hold, Hold::Budget { .. }));
-        if !is_spent || explained.holds.iter().any(is_of_host) {
+        let was_busy = !is_spent && host.is_some_and(|host| self.recent_choices.was_asked(host, late, until));
+        if was_busy || explained.holds.iter().any(is_of_host) {
             return (MissReason::Host, "its host could not be asked in time".to_owned());
         }
-        let least = self.recent_choices.least_between(from, interval.finish);
+        let least = self.recent_choices.least_worth(from, until);
         let went = least.map_or_else(String::new, |least| format!(" to probes worth {least:.2} or more"));
         (MissReason::Budget, format!("the budget went{went}, and its result is worth {weight}"))
     }

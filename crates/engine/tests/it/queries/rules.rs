@@ -194,6 +194,53 @@ fn a_part_for_which_there_is_no_budget_is_missed_for_that() {
     assert!(missed[0].miss.parts.contains("there is no budget"), "{}", missed[0].miss.parts);
 }
 
+/// Nobody else is asked meanwhile: what is missing is budget, although there is some again when the interval is over.
+#[test]
+fn in_a_shortage_the_hosts_are_not_to_blame() {
+    let urls: Vec<String> = (0..5).map(|number| format!("http://host{number}.test/")).collect();
+    let web = urls.iter().fold(Texts::default(), |web, url| web.page(url, &[(-10, "1")]));
+    let (test_store, mut run) = service(web);
+    let queries: Vec<_> = (1..).zip(&urls).map(|(weight, url)| {
+        let text = format!(
+            "QUERY q{weight} SELECT value AS v FROM page '{url}' PICK '.last' EVERY 10 SECONDS WITHIN 9 SECONDS WEIGHT {weight}"
+        );
+        run.add_query(&text).unwrap()
+    }).collect();
+    run.run_until(at(60));
+    run.set_budget(dunlin_engine::Pace { per_second: 0.1 });
+    run.run_until(at(120));
+    let before: Vec<usize> = queries.iter().map(|query| misses(&test_store.store, *query).len()).collect();
+    run.run_until(at(600));
+    let missed =
+        queries.iter().zip(before).flat_map(|(query, n)| misses(&test_store.store, *query).split_off(n));
+    let missed: Vec<_> = missed.collect();
+    assert!(missed.len() > 100, "{}", missed.len());
+    assert!(reasons(&missed).iter().all(|(_, why)| why == "budget"), "{:?}", reasons(&missed));
+    let says_more = |miss: &dunlin_store::StoredMiss| miss.miss.parts.contains("probes worth");
+    assert!(missed.iter().any(says_more), "{}", missed[0].miss.parts);
+}
+
+/// A list may have more items than a result.
+#[test]
+fn what_is_new_comes_first_in_a_part() {
+    let list = |n: usize| {
+        let rows: Vec<String> = (0..n).map(|id| format!("{{\"id\": {id}, \"title\": \"T{id}\"}}")).collect();
+        format!("[{}]", rows.join(","))
+    };
+    let states = [(-10, list(120)), (900, list(123))];
+    let states: Vec<(i64, &str)> = states.iter().map(|(at, text)| (*at, text.as_str())).collect();
+    let (test_store, mut run) = service(rates().raw("http://list.test/", &states));
+    let text = format!(
+        "{RATE} EVERY 10 MINUTES SELECT item AS row FROM json 'http://list.test/' PICK '$[*]' WITHIN 5 MINUTES"
+    );
+    let query = run.add_query(&text).unwrap();
+    run.run_until(at(1_600));
+    let results = results(&test_store.store, query);
+    let items: Vec<serde_json::Value> = serde_json::from_str(&results[1].result.parts[1].items).unwrap();
+    let is_new: Vec<bool> = items.iter().map(|item| item["new"] != false).collect();
+    assert_eq!((&is_new[..4], is_new.len()), (&[true, true, true, false][..], 100), "{}", items[0]);
+}
+
 /// Each result needs a new bid in both auctions, seen in any order.
 #[test]
 fn parts_that_wait_for_a_change_are_captured_by_changes_alone() {
