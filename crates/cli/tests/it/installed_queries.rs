@@ -13,6 +13,29 @@ const TWO: &str = "QUERY a SELECT item AS x FROM feed 'https://a.example/' EVERY
 QUERY b SELECT item AS x FROM feed 'https://b.example/' EVERY 1 HOUR";
 
 #[test]
+fn of_a_file_with_a_query_that_is_refused_none_is_installed() {
+    let mixed = format!(
+        "-- the first\n{TWO}\n\n-- and another\nQUERY c SELECT item AS x FROM feed 'https://c.example/' EVERY 1 HOUR"
+    );
+    let desk = Desk::new()
+        .with("mixed.q", mixed.replace("'https://b.example/'", "'http://127.0.0.1/'"))
+        .with("mended.q", mixed);
+    let done = desk.run("query add mixed.q --data data");
+    assert_eq!(done.code, 2);
+    assert!(
+        done.stderr.contains("mixed.q:3:36: ") && done.stderr.contains("3 | QUERY b SELECT"),
+        "{}",
+        done.stderr
+    );
+    assert_eq!(desk.json("query list --data data --json")["queries"], json!([]));
+    assert_eq!(desk.run("query add mended.q --data data").code, 0);
+    assert_eq!(
+        desk.run("query show c --data data").stdout,
+        "-- and another\nQUERY c SELECT item AS x FROM feed 'https://c.example/' EVERY 1 HOUR\n"
+    );
+}
+
+#[test]
 fn queries_are_installed_edited_paused_and_removed_without_a_service() {
     let desk = Desk::new()
         .with("rate.q", RATE)

@@ -40,6 +40,8 @@ async fn a_query_is_installed_and_its_results_are_listed_by_cursor() {
         "{first}"
     );
     assert_eq!((first["cursor"].as_i64(), first["query"].as_i64()), (Some(1), Some(id)));
+    let ahead = service.client.get(&format!("/queries/{id}/results?after=99999")).await;
+    assert_eq!(ahead.error(), (400, "cursor_ahead".to_owned()));
     let rest = service.client.get(&format!("/queries/{id}/results?after=1&limit=1")).await.json();
     assert_eq!((&rest["results"][0]["cursor"], &rest["next"]), (&json!(2), &json!(2)));
     let shown = service.client.get(&format!("/queries/{id}")).await.json();
@@ -92,6 +94,12 @@ async fn a_text_with_errors_is_refused_with_each_place() {
         let answer = service.client.post("/queries", json!({ "text": text })).await;
         assert_eq!(answer.error(), (status, code.to_owned()), "{text}: {}", answer.text());
     }
+    let two = "QUERY a WATCH 'oil' IMPORTANCE 1\n\n  QUERY b WATCH 'gas' IMPORTANCE 1";
+    let error = service.client.post("/queries", json!({ "text": two })).await.json()["error"].clone();
+    assert_eq!((&error["line"], &error["column"]), (&json!(3), &json!(3)), "{error}");
+    let over = "QUERY a SELECT item AS v FROM feed 'http://x.test/' EVERY 1 HOUR UNTIL 2020-01-01";
+    let refused = service.client.post("/queries", json!({ "text": over })).await;
+    assert!(refused.status == 422 && refused.text().contains("over since 2020-01-01"), "{}", refused.text());
     assert_eq!(service.client.post("/queries", json!({})).await.error(), (422, "bad_value".to_owned()));
 }
 
