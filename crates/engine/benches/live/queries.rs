@@ -40,7 +40,15 @@ pub(crate) fn report() {
         let of = |nth: usize, digits| spread(rounds.iter().map(|figures| figures[nth]), digits);
         print!("    {:>6} queries: {} µs of CPU per change", grouped(*size), of(0, 0));
         if *size > 0 {
-            print!(", {} ms to install one, {} bytes each", of(1, 2), of(2, 0));
+            let without = &figures[&0];
+            let asked =
+                rounds.iter().zip(without).map(|(with, without)| (with[3] - without[3]) / *size as f64);
+            print!(
+                ", {} ms to install one, {} bytes each, {} once asked",
+                of(1, 2),
+                of(2, 0),
+                spread(asked, 0)
+            );
         }
         println!();
     }
@@ -97,7 +105,8 @@ pub(crate) fn in_this_process(n_queries: usize) {
     probe(&mut run, MEASURED);
     let cpu = cpu_seconds() - cpu;
     let n_changes = store.statistics().unwrap().changes - n_before;
-    println!("{} {each_millis} {each_bytes}", cpu * 1e6 / n_changes as f64);
+    let at_end = resident_bytes();
+    println!("{} {each_millis} {each_bytes} {at_end}", cpu * 1e6 / n_changes as f64);
 }
 
 /// Queries of several kinds about what never is in the entries.
