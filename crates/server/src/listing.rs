@@ -113,14 +113,27 @@ pub(crate) fn results(store: &dyn Store, filter: &ResultFilter) -> Result<Result
     Ok(ResultPage { results, next, newest, gone_until: is_gone.then_some(before_oldest) })
 }
 
-/// Misses of queries, and after which one the next page begins.
-pub(crate) fn missed(
-    store: &dyn Store,
-    filter: &ResultFilter,
-) -> Result<(Vec<MissResponse>, i64), StoreError> {
+/// Misses of queries after a cursor.
+pub(crate) struct MissPage {
+    pub(crate) missed: Vec<MissResponse>,
+    /// After which one the next page begins.
+    pub(crate) next: i64,
+    newest: ResultCursor,
+}
+
+impl MissPage {
+    /// The page for a reader, who is told when its cursor is not there yet.
+    pub(crate) fn for_list(self, after: ResultCursor) -> Result<Self, Failure> {
+        if after > self.newest { Err(ahead(after.0, "miss", self.newest.0)) } else { Ok(self) }
+    }
+}
+
+/// Misses of queries after a cursor.
+pub(crate) fn missed(store: &dyn Store, filter: &ResultFilter) -> Result<MissPage, StoreError> {
+    let newest = store.newest_miss()?;
     let misses = store.misses(filter)?;
     let next = misses.last().map_or(filter.after, |last| last.cursor);
-    Ok((misses.into_iter().map(MissResponse::from).collect(), next.0))
+    Ok(MissPage { missed: misses.into_iter().map(MissResponse::from).collect(), next: next.0, newest })
 }
 
 /// The last rows up to `newest`, searched further and further back; `read` returns those after a number, a page at a

@@ -111,7 +111,8 @@ pub fn results(store: &dyn Store, filter: &ResultFilter) -> Result<Value, Error>
 
 /// A page of what a query missed, as `GET /queries/{id}/missed` shows it.
 pub fn missed(store: &dyn Store, filter: &ResultFilter) -> Result<Value, Error> {
-    let (missed, next) = listing::missed(store, filter)?;
+    let listing::MissPage { missed, next, .. } =
+        listing::missed(store, filter)?.for_list(filter.after).map_err(refused)?;
     Ok(json!({ "missed": missed, "next": next }))
 }
 

@@ -193,6 +193,10 @@ impl Store for SqliteStore {
         self.read(queries::oldest_result)
     }
 
+    fn newest_miss(&self) -> Result<ResultCursor, Error> {
+        self.read(queries::newest_miss)
+    }
+
     fn n_sources_for_queries(&self) -> Result<u64, Error> {
         self.read(queries::n_sources)
     }

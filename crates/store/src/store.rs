@@ -87,6 +87,8 @@ pub trait Store: Send + Sync {
     fn newest_result(&self) -> Result<ResultCursor, Error>;
     /// The position of the oldest result that is kept; that after the newest, if none is.
     fn oldest_result(&self) -> Result<ResultCursor, Error>;
+    /// The position of the newest miss.
+    fn newest_miss(&self) -> Result<ResultCursor, Error>;
     /// Misses of queries, by cursor.
     fn misses(&self, filter: &ResultFilter) -> Result<Vec<StoredMiss>, Error>;
 

@@ -225,6 +225,9 @@ impl Store for Ailing {
     fn oldest_result(&self) -> Result<ResultCursor, Error> {
         self.inner.oldest_result()
     }
+    fn newest_miss(&self) -> Result<ResultCursor, Error> {
+        self.inner.newest_miss()
+    }
     fn n_sources_for_queries(&self) -> Result<u64, Error> {
         self.inner.n_sources_for_queries()
     }

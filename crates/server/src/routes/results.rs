@@ -77,10 +77,11 @@ pub(super) async fn missed(
     Params(params): Params<ListParams>,
 ) -> Result<Json<Missed>, Failure> {
     let filter = params.filter(id)?;
-    app.with_store(move |store| {
+    let after = filter.after;
+    let read = app.with_store(move |store| {
         query(store, QueryId(id))?;
-        let (missed, next) = listing::missed(store, &filter)?;
-        Ok::<_, dunlin_engine::Error>(Json(Missed { missed, next }))
-    })
-    .await
+        Ok::<_, dunlin_engine::Error>(listing::missed(store, &filter)?)
+    });
+    let listing::MissPage { missed, next, .. } = read.await?.for_list(after)?;
+    Ok(Json(Missed { missed, next }))
 }

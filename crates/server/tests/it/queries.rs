@@ -40,8 +40,10 @@ async fn a_query_is_installed_and_its_results_are_listed_by_cursor() {
         "{first}"
     );
     assert_eq!((first["cursor"].as_i64(), first["query"].as_i64()), (Some(1), Some(id)));
-    let ahead = service.client.get(&format!("/queries/{id}/results?after=99999")).await;
-    assert_eq!(ahead.error(), (400, "cursor_ahead".to_owned()));
+    for list in ["results", "missed"] {
+        let ahead = service.client.get(&format!("/queries/{id}/{list}?after=99999")).await;
+        assert_eq!(ahead.error(), (400, "cursor_ahead".to_owned()), "{list}");
+    }
     let rest = service.client.get(&format!("/queries/{id}/results?after=1&limit=1")).await.json();
     assert_eq!((&rest["results"][0]["cursor"], &rest["next"]), (&json!(2), &json!(2)));
     let shown = service.client.get(&format!("/queries/{id}")).await.json();

@@ -311,6 +311,10 @@ pub(super) fn oldest_result(connection: &Connection) -> Result<ResultCursor, Err
     Ok(ResultCursor(oldest.map_or_else(|| newest_result(connection).map(|newest| newest.0 + 1), Ok)?))
 }
 
+pub(super) fn newest_miss(connection: &Connection) -> Result<ResultCursor, Error> {
+    Ok(ResultCursor(super::numbering::newest(connection, "query_miss")?))
+}
+
 pub(super) fn n_sources(connection: &Connection) -> Result<u64, Error> {
     let mut select = connection.prepare_cached("SELECT count(*) FROM source WHERE for_queries <> 0")?;
     Ok(select.query_row([], |row| row.get::<_, i64>(0))?.unsigned_abs())

@@ -487,3 +487,31 @@ fn a_query_that_is_looked_up_by_its_words_tells_what_one_that_sees_every_change_
         assert_eq!(misses(&test_store.store, by_words).len(), misses(&test_store.store, by_all).len());
     }
 }
+
+/// A host takes one probe in two seconds here, which is enough for two parts in five.
+#[test]
+fn two_parts_on_one_host_are_captured_within_seconds() {
+    let web = Texts::default()
+        .raw("http://x.test/a", &[(-10, "{\"v\": 1}")])
+        .raw("http://x.test/b", &[(-10, "{\"v\": 2}")]);
+    let (test_store, mut run) = service(web);
+    let query = run
+        .add_query(
+            "QUERY both
+               SELECT value AS a FROM json 'http://x.test/a' PICK '$.v' EVERY 5 SECONDS
+               SELECT value AS b FROM json 'http://x.test/b' PICK '$.v' WITHIN 5 SECONDS",
+        )
+        .unwrap();
+    run.run_until(at(300));
+    let (captured, missed) =
+        (results(&test_store.store, query).len(), misses(&test_store.store, query).len());
+    let log: Vec<_> = run
+        .world()
+        .log
+        .iter()
+        .skip(20)
+        .take(20)
+        .map(|(at, url, _)| (at.since(crate::web::at(0)), url.clone()))
+        .collect();
+    assert!(captured >= 9 * missed, "{captured} captured, {missed} missed: {log:?}");
+}
