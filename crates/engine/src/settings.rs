@@ -41,6 +41,8 @@ pub struct Settings {
     pub shortest_gap: Duration,
     /// Probe at least this often, for sources without a setting of their own; also the longest pause after a refusal.
     pub longest_gap: Duration,
+    /// The most sources that are there for queries only.
+    pub most_query_sources: usize,
     /// How much of a hostile page is read.
     pub extraction: Limits,
     /// How long the reading of one probe's content may take. A reading that takes longer is abandoned, and the source refused.
@@ -86,6 +88,7 @@ impl Default for Settings {
             prior: Prior::default(),
             shortest_gap: Duration::from_mins(1),
             longest_gap: Duration::from_hours(24),
+            most_query_sources: 100_000,
             extraction: Limits::default(),
             reading_time: Duration::from_secs(10),
             keep: Keep::default(),

@@ -20,8 +20,6 @@ use crate::{Error, Settings, clock};
 const PAGE: u32 = 1000;
 /// The most probes a second that a query may want by itself, as a share of the budget.
 const MOST_OF_BUDGET: f64 = 1.0;
-/// The most sources that are there for queries only.
-const MOST_SOURCES: usize = 100_000;
 /// The most different words of one WATCH.
 const MOST_WORDS: usize = 16;
 
@@ -35,7 +33,7 @@ pub fn read(text: &str, store: &dyn Store, settings: &Settings, now: Time) -> Re
     }
     check_rate(&query, stored_budget(store)?.unwrap_or(settings.budget).per_second)?;
     let sources = sources_of(&query, store, now)?;
-    check_sources(&query, &sources, store)?;
+    check_sources(&query, &sources, store, settings.most_query_sources)?;
     Ok(NewQuery { name: query.name, text: text.to_owned(), installed: now, sources })
 }
 
@@ -95,12 +93,17 @@ fn check_rate(query: &Query, budget_per_second: f64) -> Result<(), Error> {
 }
 
 /// All queries together may add so many sources.
-fn check_sources(query: &Query, sources: &[QuerySource], store: &dyn Store) -> Result<(), Error> {
+fn check_sources(
+    query: &Query,
+    sources: &[QuerySource],
+    store: &dyn Store,
+    most: usize,
+) -> Result<(), Error> {
     let wanted = sources.iter().filter(|source| matches!(source, QuerySource::Own(_))).count();
     let n_there = store.n_sources_for_queries()? as usize;
-    if wanted > 0 && n_there + wanted > MOST_SOURCES {
+    if wanted > 0 && n_there + wanted > most {
         let name = query.name.clone();
-        return Err(Error::TooManyQuerySources { name, wanted, n_there, most: MOST_SOURCES });
+        return Err(Error::TooManyQuerySources { name, wanted, n_there, most });
     }
     Ok(())
 }

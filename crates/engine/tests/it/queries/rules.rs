@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use dunlin_engine::Settings;
+use dunlin_engine::simulated::Simulation;
 use dunlin_store::{CeiQuery, CeiState, NewSource, SourceQuery, Store};
 
 use super::{Texts, at, misses, results, service, started, told};
-use crate::fixtures::{n_changes, page};
+use crate::fixtures::{n_changes, page, settings, test_store};
 
 const RATES: &str = "http://rates.test/brent";
 const OTHER: &str = "http://other.test/";
@@ -367,9 +369,7 @@ fn an_edited_query_goes_by_its_new_text_and_a_paused_one_not_at_all() {
 #[test]
 fn a_text_with_errors_or_too_much_to_ask_is_refused_and_leaves_nothing() {
     let (test_store, mut run) = service(rates());
-    let refused = |text: &str, run: &mut dunlin_engine::simulated::Simulation<Texts>| {
-        run.add_query(text).unwrap_err().to_string()
-    };
+    let refused = |text: &str, run: &mut Simulation<Texts>| run.add_query(text).unwrap_err().to_string();
     let unread = refused("QUERY a SELECT value AS v FROM page 'http://x.test/' EVRY 1 HOUR", &mut run);
     assert!(unread.contains("line 1, column 54"), "{unread}");
     assert!(refused("QUERY a SELECT item AS v FROM source 77 EVERY 1 HOUR", &mut run).contains("77"));
@@ -386,6 +386,24 @@ fn a_text_with_errors_or_too_much_to_ask_is_refused_and_leaves_nothing() {
     let fast = refused(&format!("QUERY fast{parts}"), &mut run);
     assert!(fast.contains("3.0") && fast.contains("1.0"), "{fast}");
     assert_eq!(test_store.store.sources(&SourceQuery::first(9)).unwrap(), []);
+}
+
+#[test]
+fn a_query_that_would_bring_too_many_sources_is_refused_with_the_figures() {
+    let test_store = test_store();
+    let settings = Settings { most_query_sources: 2, ..settings() };
+    let mut run = Simulation::new(test_store.store.clone(), settings, rates(), at(0)).unwrap();
+    let query = |name: &str, n_pages: usize| {
+        let part = |number| {
+            format!(" SELECT value AS v{number} FROM page 'http://{name}{number}.test/' EVERY 1 HOUR")
+        };
+        let parts: Vec<String> = (0..n_pages).map(part).collect();
+        format!("QUERY {name}{}", parts.concat())
+    };
+    run.add_query(&query("one", 1)).unwrap();
+    let refused = run.add_query(&query("two", 2)).unwrap_err().to_string();
+    assert!(refused.contains("`two` adds up to 2 sources, and there are 1 of the 2"), "{refused}");
+    run.add_query(&query("three", 1)).unwrap();
 }
 
 /// A user watches the page too: both are served, and its changes are told.
@@ -414,8 +432,7 @@ fn a_query_is_tried_on_what_is_stored() {
     run.add_source(page(RATES)).unwrap();
     run.run_until(at(6_000));
     let rehearse = |text: &str| {
-        dunlin_engine::queries::rehearse(text, &*test_store.store, &crate::fixtures::settings(), at(6_000))
-            .unwrap()
+        dunlin_engine::queries::rehearse(text, &*test_store.store, &settings(), at(6_000)).unwrap()
     };
     let desk = "QUERY desk
         SELECT item AS post FROM feed 'http://blog.test/feed' EVERY 10 MINUTES WITHIN 2 MINUTES
