@@ -56,8 +56,8 @@ pub fn not_the_page(previous: &[Item], document: &Document) -> Option<NotThePage
     }
     let size = |lines: &[&str]| lines.iter().map(|line| line.len()).sum::<usize>();
     let is_other = are_others(&old, &new);
-    let says_so = document.title.iter().map(String::as_str).chain(new.iter().copied()).any(is_notice);
-    if is_other && says_so && (size(&new) < size(&old) || new.len() < 12) {
+    let says_so = || document.title.iter().map(String::as_str).chain(new.iter().copied()).any(is_notice);
+    if is_other && says_so() && (size(&new) < size(&old) || new.len() < 12) {
         return Some(NotThePage::Notice);
     }
     (is_other && size(&new) * 4 < size(&old)).then_some(NotThePage::Remains)
