@@ -35,11 +35,11 @@ fn push_tidied(tidied: &mut String, text: &str) {
 /// Whether all white space of a text is single spaces, as in most texts: those need not be cut into words.
 fn has_single_spaces(text: &str) -> bool {
     let bytes = text.as_bytes();
-    if !bytes.iter().zip(bytes.iter().skip(1)).all(|pair| pair != (&b' ', &b' ')) {
-        return false;
-    }
-    bytes.iter().all(|byte| matches!(byte, b' '..=b'~'))
-        || text.chars().all(|c| c == ' ' || !c.is_whitespace())
+    // Without a way out of the loops, several bytes are looked at in one step.
+    let behind = bytes.get(1..).unwrap_or_default();
+    let n_double = bytes.iter().zip(behind).filter(|pair| *pair == (&b' ', &b' ')).count();
+    let n_other = bytes.iter().filter(|byte| !matches!(byte, b' '..=b'~')).count();
+    n_double == 0 && (n_other == 0 || text.chars().all(|c| c == ' ' || !c.is_whitespace()))
 }
 
 /// The beginning of `text` that fits in `max_bytes` without cutting a character.
