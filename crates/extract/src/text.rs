@@ -35,11 +35,14 @@ fn push_tidied(tidied: &mut String, text: &str) {
 /// Whether all white space of a text is single spaces, as in most texts: those need not be cut into words.
 fn has_single_spaces(text: &str) -> bool {
     let bytes = text.as_bytes();
-    // Without a way out of the loops, several bytes are looked at in one step.
     let behind = bytes.get(1..).unwrap_or_default();
-    let n_double = bytes.iter().zip(behind).filter(|pair| *pair == (&b' ', &b' ')).count();
-    let n_other = bytes.iter().filter(|byte| !matches!(byte, b' '..=b'~')).count();
-    n_double == 0 && (n_other == 0 || text.chars().all(|c| c == ' ' || !c.is_whitespace()))
+    // Without a way out of the loops, and with bytes for truth values, sixteen are looked at in one step.
+    let pairs = bytes.iter().zip(behind);
+    let has_double =
+        pairs.fold(0, |found, (a, b)| found | (u8::from(*a == b' ') & u8::from(*b == b' '))) != 0;
+    let is_other = |byte: &u8| u8::from(!matches!(byte, b' '..=b'~'));
+    let has_other = || bytes.iter().fold(0, |found, byte| found | is_other(byte)) != 0;
+    !has_double && (!has_other() || text.chars().all(|c| c == ' ' || !c.is_whitespace()))
 }
 
 /// The beginning of `text` that fits in `max_bytes` without cutting a character.

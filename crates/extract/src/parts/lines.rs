@@ -62,7 +62,8 @@ pub(crate) fn lines_of(item: &Item) -> Vec<Line<'_>> {
 fn drop_ranks(lines: &mut [Line<'_>]) {
     const FEWEST: usize = 3;
     let mut ranked: BTreeMap<(u32, u32), Vec<(usize, usize)>> = BTreeMap::new();
-    for (index, line) in lines.iter().enumerate() {
+    let may_have_one = |line: &Line<'_>| line.text.starts_with(|c: char| c == '#' || c.is_ascii_digit());
+    for (index, line) in lines.iter().enumerate().filter(|(_, line)| may_have_one(line)) {
         let LineContext { path, container, .. } = line.context;
         let rows = ranked.entry((path, container)).or_default();
         if let Some(n_bytes) = rank(line.text, rows.len() + 1) {
