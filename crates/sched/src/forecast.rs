@@ -101,8 +101,8 @@ impl Forecast<'_> {
 
     /// The chance of at least one change between two instants, the first of which is the last probe: bursts, and that
     /// they have ended, are taken into account.
-    pub fn chance_since(&self, last_look: Time, now: Time) -> f64 {
-        1.0 - self.silence(self.model.exposure(last_look, now))
+    pub fn chance_since(&self, last_probe: Time, now: Time) -> f64 {
+        1.0 - self.silence(self.model.exposure(last_probe, now))
     }
 
     /// How many changes are expected on average, bursts or not, by the time at which the chance of any since the last

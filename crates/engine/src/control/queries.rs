@@ -223,9 +223,7 @@ impl Control {
         self.queries.begins.extend(next.map(|at| (at, id)));
         let sources = config.sources.clone();
         self.watches.weigh_again(awaited(&config));
-        if !config.is_paused && awaited(&config).next().is_some() {
-            self.queries.over.extend(config.plan.end().map(|end| (end, id)));
-        }
+        self.queries.over.extend(end_of_waiting(&config).map(|end| (end, id)));
         self.queries.installed.insert(id, Installed { config, open: BTreeSet::new(), next });
         for source in sources {
             // What is new can be told from the second probe on.
@@ -413,10 +411,14 @@ impl Control {
     /// The clock was set back: instances begin by the new time.
     pub(super) fn replan_queries(&mut self, now: Time) {
         self.queries.begins.clear();
+        self.queries.over.clear();
         for (id, installed) in &mut self.queries.installed {
-            installed.next =
-                if installed.config.is_paused { None } else { installed.config.plan.next_instance(now) };
+            let config = &installed.config;
+            installed.next = if config.is_paused { None } else { config.plan.next_instance(now) };
             self.queries.begins.extend(installed.next.map(|at| (at, *id)));
+            // One that had ended may not have yet.
+            self.queries.over.extend(end_of_waiting(config).map(|end| (end, *id)));
+            self.watches.weigh_again(awaited(config));
         }
     }
 }
@@ -436,6 +438,12 @@ fn first_begin(config: &QueryConfig, now: Time) -> Option<Time> {
     let earliest = length.and_then(|length| plan.next_instance(before(now, length)));
     let after = config.memory.begun.unwrap_or(config.installed);
     earliest.filter(|at| *at > after).or_else(|| plan.next_instance(now))
+}
+
+/// When a query stops waiting for changes, if it waits for any and ever does.
+fn end_of_waiting(config: &QueryConfig) -> Option<Time> {
+    let waits = !config.is_paused && awaited(config).next().is_some();
+    config.plan.end().filter(|_| waits)
 }
 
 /// The sources of which a query waits for changes.
