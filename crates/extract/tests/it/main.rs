@@ -16,3 +16,4 @@ mod recipes; // recipes that mean nothing, and where
 mod reference; // successive versions of real pages; needs DUNLIN_REFERENCE
 mod restless; // what is told from news by how it behaves
 mod successive; // successive versions of pages made here
+mod told; // films of pages, and what is told of each content
