@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use dunlin_core::Time;
 use dunlin_extract::detect::compare;
 use dunlin_extract::flicker::{BurstState, Reading, Template, Verdict};
-use dunlin_extract::summary::summary;
+use dunlin_extract::summary::{summary, summary_of_all};
 use dunlin_extract::{Flicker, Item, Work};
 
 use crate::reading::{item, page};
@@ -68,6 +68,9 @@ fn outcome(verdict: &Verdict<'_>) -> String {
     let mut out = String::new();
     for changed in &verdict.reported {
         writeln!(out, "    told   {}", summary(changed, &Work::default())).unwrap();
+    }
+    for parts in verdict.by_item().iter().filter(|parts| parts.len() > 1) {
+        writeln!(out, "    in all {}", summary_of_all(parts, &Work::default())).unwrap();
     }
     for quiet in &verdict.suppressed {
         let both = format!("{} → {}", quiet.old, quiet.new).replace('\n', " / ");
