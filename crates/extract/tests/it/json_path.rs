@@ -73,7 +73,7 @@ fn values_compare_by_all_of_them_and_slices_begin_anywhere() {
     check("$.rows[9::-1].title", &rows, &["C", "B", "A"]);
     check("$.rows[:-9:-1].title", &rows, &["C", "B", "A"]);
     check("$.rows[0:-1].title", &rows, &["A", "B"]);
-    let texts = json!({"texts": [{"t": "a.c"}, {"t": "abc"}, {"t": "a\nc"}, {"t": "xa.cx"}, {"t": "]."}]});
+    let texts = json!({"texts": [{"t": "a.c"}, {"t": "abc"}, {"t": "a\nc"}, {"t": "a\rc"}, {"t": "xa.cx"}, {"t": "]."}]});
     check("$.texts[?match(@.t, 'a.c')].t", &texts, &["a.c", "abc"]);
     check("$.texts[?match(@.t, 'a[.]c')].t", &texts, &["a.c"]);
     check("$.texts[?match(@.t, '[a].c')].t", &texts, &["a.c", "abc"]);

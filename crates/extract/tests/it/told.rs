@@ -3,11 +3,12 @@
 //! With `UPDATE_TOLD=1` the indented lines are rewritten: review the difference before you keep it.
 //!
 //! - `{li}` and `{p}` stand for one element for each of the pieces between ` / `, `{1}` and `{2}` for those between ` ;; `;
-//! - `items:` instead of `page:` makes an item of each piece: `guid | title | text`;
+//! - `items:` instead of `page:` makes an item of each piece: `guid | title | text | link`, the link may be left out;
 //! - `every: 1h` is the time between probes; `[+5h]` before a content says how long after the one before it came, with probes that
 //!   found nothing in between; `[burst]` that it was compared with the one before in a burst, and not kept;
 //! - `pairs:` instead compares only each line's own two sides, `old => new`;
-//! - `site: learned` makes a template of what is shown from there on, `site: known` judges by it.
+//! - `site: learned` makes a template of what is shown from there on, `site: more` adds
+//!   to it, `site: known` judges by it.
 
 use std::fmt::Write;
 use std::fs;
@@ -40,7 +41,8 @@ impl Setting {
             let of = |piece: &str| {
                 let mut fields = piece.split(" | ");
                 let [guid, title, text] = [(); 3].map(|()| fields.next().unwrap_or_default());
-                item(guid, title, text)
+                let link = format!("https://x.example/{}", fields.next().unwrap_or(guid));
+                Item { link: Some(link), ..item(guid, title, text) }
             };
             return pieces().map(of).collect();
         }
@@ -119,8 +121,8 @@ impl Film {
             "pairs" => (self.setting.is_pairs, self.setting.page) = (true, value.to_owned()),
             "every" => self.setting.every = seconds(value),
             "site" => {
-                (self.learns, self.knows) = (value == "learned", value == "known");
-                if self.learns {
+                (self.learns, self.knows) = (value != "known", value == "known");
+                if value == "learned" {
                     self.site = Template::default();
                 }
             }
