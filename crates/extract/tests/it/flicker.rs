@@ -300,8 +300,8 @@ fn the_state_is_bounded_and_survives_storage() {
 /// A page of as many lines with a figure, below a word.
 fn many(word: &str, n_lines: usize, figure: usize) -> Vec<Item> {
     let name = |n: usize| format!("row{}{}", ('a'..).nth(n % 26).unwrap(), ('a'..).nth(n / 26).unwrap());
-    let rows: String = (0..n_lines).map(|n| format!("<p>{} {figure} lamps", name(n))).collect();
-    page(&format!("<h1>Box</h1><p>{word}{rows}"))
+    let rows: Vec<String> = (0..n_lines).map(|n| format!("<p>{} {figure} lamps", name(n))).collect();
+    page(&format!("<h1>Box</h1><p>{word}{}", rows.concat()))
 }
 
 #[test]

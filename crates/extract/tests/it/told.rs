@@ -41,12 +41,15 @@ impl Setting {
             let of = |piece: &str| {
                 let mut fields = piece.split(" | ");
                 let [guid, title, text] = [(); 3].map(|()| fields.next().unwrap_or_default());
-                let link = format!("https://x.example/{}", fields.next().unwrap_or(guid));
-                Item { link: Some(link), ..item(guid, title, text) }
+                let address = format!("https://x.example/{}", fields.next().unwrap_or(guid));
+                Item { link: Some(address), ..item(guid, title, text) }
             };
             return pieces().map(of).collect();
         }
-        let each = |tag: &str| pieces().map(|piece| format!("<{tag}>{piece}</{tag}>")).collect::<String>();
+        let each = |tag: &str| {
+            let elements: Vec<String> = pieces().map(|piece| format!("<{tag}>{piece}</{tag}>")).collect();
+            elements.concat()
+        };
         let mut sides = line.split(" ;; ");
         let [first, second] = [(); 2].map(|()| sides.next().unwrap_or_default());
         let html = self.page.replace("{li}", &each("li")).replace("{p}", &each("p"));
@@ -116,7 +119,7 @@ impl Film {
 
     fn set(&mut self, name: &str, value: &str) -> bool {
         match name {
-            "page" => self.setting.page = value.to_owned(),
+            "page" => value.clone_into(&mut self.setting.page),
             "items" => self.setting.is_items = true,
             "pairs" => (self.setting.is_pairs, self.setting.page) = (true, value.to_owned()),
             "every" => self.setting.every = seconds(value),
