@@ -194,6 +194,12 @@ mod tests {
     }
 
     #[test]
+    fn letters_of_two_bytes_need_no_mark_where_they_are_declared() {
+        check(b"A\0b\0", Some("text/plain; charset=utf-16le"), "Ab", &[]);
+        check(b"\0A\0b", Some("text/plain; charset=utf-16be"), "Ab", &[]);
+    }
+
+    #[test]
     fn the_header_wins_over_the_document() {
         check(
             b"<meta charset=koi8-r>\xfc",
@@ -267,6 +273,9 @@ mod tests {
         let (japanese, _, _) = encoding_rs::SHIFT_JIS.encode("これは日本語の文章です。");
         let said = ["declared as EUC-KR, but read as Shift_JIS"];
         check(&japanese, Some("text/plain; charset=euc-kr"), "これは日本語の文章です。", &said);
+        // What it was the last time says nothing of what is declared now.
+        let last = Some("windows-1252");
+        check_after(last, &japanese, Some("text/plain; charset=euc-kr"), "これは日本語の文章です。", &said);
     }
 
     #[test]

@@ -5,6 +5,8 @@ mod amounts;
 mod codes;
 mod dates;
 mod lexicon;
+#[cfg(test)]
+mod listing;
 mod relative;
 mod spans;
 

@@ -112,9 +112,17 @@ const COUNTED_SIGNS: [&str; 23] = [
 /// Whether this word names something that is counted while a page is visited.
 pub(crate) fn counts_something(word: &str) -> bool {
     let lower = word.to_lowercase();
-    // No longer than a beginning with an ending: `star` is in `stars`, not in `started`.
-    COUNTED.iter().any(|known| lower.starts_with(known) && lower.chars().count() <= known.chars().count() + 3)
+    // No longer than a beginning with an ending: `view` is in `views`, not in `viewpoint`.
+    !begins_another(&lower)
+        && COUNTED
+            .iter()
+            .any(|known| lower.starts_with(known) && lower.chars().count() <= known.chars().count() + 3)
         || COUNTED_SIGNS.iter().any(|sign| word.starts_with(sign))
+}
+
+/// Whether it is another word that begins like one that counts: `started`, `likely`.
+fn begins_another(lower: &str) -> bool {
+    ["start", "likely"].iter().any(|other| lower.starts_with(other))
 }
 
 /// Whether a text in a script without spaces begins with such a word.
@@ -133,9 +141,10 @@ const RATED: [&str; 22] = [
 pub(crate) fn rates_something(word: &str) -> bool {
     let lower = word.to_lowercase();
     matches!(word, "★" | "☆" | "⭐")
-        || RATED
-            .iter()
-            .any(|known| lower.starts_with(known) && lower.chars().count() <= known.chars().count() + 3)
+        || !begins_another(&lower)
+            && RATED
+                .iter()
+                .any(|known| lower.starts_with(known) && lower.chars().count() <= known.chars().count() + 3)
 }
 
 /// Words for what has numbered editions: people watch a page for the next.

@@ -3,6 +3,7 @@
 use dunlin_core::Time;
 use dunlin_extract::detect::compare;
 use dunlin_extract::diff::Piece;
+use dunlin_extract::document::{IdOrigin, ItemId};
 use dunlin_extract::recipe::Recipe;
 use dunlin_extract::{Change, Item, Work, detect};
 
@@ -154,4 +155,36 @@ fn an_entry_that_leaves_a_feed_from_among_others_was_withdrawn() {
     assert_eq!(gone(&dated(&[5, 9, 8, 7, 6]), &dated(&[5, 8, 7, 6])), [""; 0], "in another order");
     let undated: Vec<Item> = old.iter().map(|item| Item { published: None, ..item.clone() }).collect();
     assert_eq!(gone(&undated, &undated[2..]), [""; 0]);
+    let of_one_hour: Vec<Item> =
+        old.iter().map(|item| Item { published: old[0].published, ..item.clone() }).collect();
+    let without = [&of_one_hour[..1], &of_one_hour[2..]].concat();
+    assert_eq!(gone(&of_one_hour, &without), ["8"], "entries of one hour are in order");
+}
+
+/// A row that has nothing to be known by but what it says.
+fn row(title: &str, text: &str, link: Option<&str>) -> Item {
+    let id = ItemId { origin: IdOrigin::Content, value: text.to_owned() };
+    Item { id, link: link.map(str::to_owned), ..item("", title, text) }
+}
+
+#[test]
+fn rows_with_other_figures_are_the_same_rows_and_other_links_are_other_stories() {
+    let (old, new) = ([row("", "Oak 12 13 14 15", None)], [row("", "Oak 22 23 24 25", None)]);
+    assert!(matches!(compare(&old, &new).changes[..], [Change::Edited { .. }]));
+    let of = |title, text, link| [row(title, text, Some(link))];
+    let old = of("Red", "The red lamp of the hall", "https://x.example/1");
+    let new = of("Blue", "The blue lamp of the hall", "https://x.example/2");
+    assert!(matches!(compare(&old, &new).changes[..], [Change::Added(_), Change::Removed(_)]));
+}
+
+#[test]
+fn an_item_without_a_link_is_known_by_its_content_when_its_id_is_another() {
+    let without_link = |guid| Item { link: None, ..item(guid, "Lamp", "It is red") };
+    let old = [item("a", "Story", "Text"), without_link("b")];
+    let new = [item("a", "Story", "Text"), without_link("c")];
+    let comparison = compare(&old, &new);
+    assert_eq!((comparison.changes.len(), comparison.renamed.len()), (0, 1));
+    // With a link of its own it is another story that says the same.
+    let (old, new) = ([item("a", "S", "T"), item("b", "L", "R")], [item("a", "S", "T"), item("c", "L", "R")]);
+    assert_eq!(compare(&old, &new).changes.len(), 2);
 }

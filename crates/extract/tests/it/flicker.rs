@@ -3,6 +3,7 @@
 use dunlin_core::Time;
 use dunlin_extract::detect::compare;
 use dunlin_extract::flicker::{BurstState, Reading, Reason};
+use dunlin_extract::summary::summary_of_all;
 use dunlin_extract::{Flicker, Item, Work};
 
 use crate::reading::{item, page};
@@ -294,4 +295,38 @@ fn the_state_is_bounded_and_survives_storage() {
     assert!((500..4 << 10).contains(&stored.len()), "{}", stored.len());
     assert!(flicker.n_bytes() + 40 >= stored.len(), "{} of {}", flicker.n_bytes(), stored.len());
     assert_eq!(Flicker::default().n_bytes(), 0);
+}
+
+/// A page of as many lines with a figure, below a word.
+fn many(word: &str, n_lines: usize, figure: usize) -> Vec<Item> {
+    let name = |n: usize| format!("row{}{}", ('a'..).nth(n % 26).unwrap(), ('a'..).nth(n / 26).unwrap());
+    let rows: Vec<String> = (0..n_lines).map(|n| format!("<p>{} {figure} lamps", name(n))).collect();
+    page(&format!("<h1>Box</h1><p>{word}{}", rows.concat()))
+}
+
+#[test]
+fn of_very_many_places_those_that_rest_are_forgotten() {
+    let probes =
+        ["ships here", "birds there", "boats nowhere", "tides elsewhere"].map(|word| many(word, 140, 1));
+    let (flicker, _) = run_burst(Flicker::default(), &probes);
+    let told = |flicker: Flicker, old: &[Item], new: &[Item]| {
+        let (next, verdict) = flicker.observe(old, new);
+        (next, verdict.reported.iter().any(|changed| changed.new == "winds around"))
+    };
+    let winds = many("winds around", 140, 1);
+    assert!(!told(flicker.clone(), &probes[0], &winds).1, "it flickers");
+    // One hundred and forty others change, and it does not.
+    let (flicker, _) = flicker.observe(&probes[0], &many("ships here", 140, 2));
+    assert!(told(flicker, &many("ships here", 140, 2), &many("winds around", 140, 2)).1);
+}
+
+#[test]
+fn a_summary_of_very_many_parts_says_how_many_more_there_are() {
+    let (old, new) = (many("Box", 100, 1), many("Box", 100, 2));
+    let (_, verdict) = Flicker::default().observe(&old, &new);
+    let parts = &verdict.by_item()[0];
+    let said = summary_of_all(parts, &Work::default());
+    let n_said = said.matches('→').count();
+    assert_eq!(parts.len(), 100);
+    assert!(said.ends_with(&format!(" · {} more", 100 - n_said)), "{said}");
 }

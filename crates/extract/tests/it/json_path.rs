@@ -56,6 +56,68 @@ fn steps() {
 }
 
 #[test]
+fn values_compare_by_all_of_them_and_slices_begin_anywhere() {
+    let rows = json!({"rows": [
+        {"title": "A", "size": {"w": 1}, "names": ["x"]},
+        {"title": "B", "size": {"w": 1, "h": 2}, "names": ["x", "y"]},
+        {"title": "C", "size": {"w": 2}, "names": []},
+    ], "one": {"w": 1}, "of": "a[b].c"});
+    check("$.rows[?@.size == $.one].title", &rows, &["A"]);
+    check("$.rows[?$.one == @.size].title", &rows, &["A"]);
+    check("$.rows[?@.names == $.rows[0].names].title", &rows, &["A"]);
+    check("$.rows[?value(@.names[*]) == 'x'].title", &rows, &["A"]);
+    check("$.rows[?count(@.names[*]) == 2].title", &rows, &["B"]);
+    check("$.rows[?length(@.size) == 2].title", &rows, &["B"]);
+    check("$.rows[-9:0:-1].title", &rows, &[]);
+    check("$.rows[-9::-1].title", &rows, &[]);
+    check("$.rows[9::-1].title", &rows, &["C", "B", "A"]);
+    check("$.rows[:-9:-1].title", &rows, &["C", "B", "A"]);
+    check("$.rows[0:-1].title", &rows, &["A", "B"]);
+    let texts = json!({"texts": [{"t": "a.c"}, {"t": "abc"}, {"t": "a\nc"}, {"t": "a\rc"}, {"t": "xa.cx"}, {"t": "]."}]});
+    check("$.texts[?match(@.t, 'a.c')].t", &texts, &["a.c", "abc"]);
+    check("$.texts[?match(@.t, 'a[.]c')].t", &texts, &["a.c"]);
+    check("$.texts[?match(@.t, '[a].c')].t", &texts, &["a.c", "abc"]);
+    check("$.texts[?match(@.t, 'a\\\\.c')].t", &texts, &["a.c"]);
+    check("$.texts[?search(@.t, 'a[.]c')].t", &texts, &["a.c", "xa.cx"]);
+}
+
+#[test]
+fn a_path_ends_at_the_limit_of_items_and_says_so() {
+    let recipe = Recipe::JsonPath { path: "$[*]".to_owned() };
+    let limits = Limits { max_items: 2, ..Limits::default() };
+    let read = |body: &str| {
+        let extractor = Extractor::new(&recipe, &NoiseRules::default(), limits).unwrap();
+        extractor.extract(&Input { body: body.as_bytes(), ..Input::default() })
+    };
+    assert_eq!((read("[1, 2]").items.len(), read("[1, 2]").is_complete), (2, true));
+    let cut = read("[1, 2, 3, 4]");
+    assert_eq!((cut.items.len(), cut.is_complete), (2, false));
+}
+
+#[test]
+fn the_whole_of_a_document_is_one_item_with_no_id_of_its_parts() {
+    let whole = |body: &str| {
+        let extractor = Extractor::new(&Recipe::Auto, &NoiseRules::default(), Limits::default()).unwrap();
+        extractor.extract(&Input { body: body.as_bytes(), ..Input::default() }).items.remove(0)
+    };
+    let item = whole(r#"{"id": 7, "title": "Pump", "url": "https://x.example/7", "bar": 42}"#);
+    assert_eq!((item.id.to_string(), &*item.title, item.link), ("place:$".to_owned(), "Pump", None));
+    let of_a_list = whole(r#"[{"id": 7, "title": "Pump", "url": "https://x.example/7"}]"#);
+    assert_eq!(of_a_list.id.to_string(), "guid:7");
+    assert_eq!(of_a_list.link.as_deref(), Some("https://x.example/7"));
+}
+
+#[test]
+fn the_lists_of_a_document_are_offered_down_to_the_third_level() {
+    let extractor = Extractor::new(&Recipe::Auto, &NoiseRules::default(), Limits::default()).unwrap();
+    let body = br#"{"a": [1, 2], "b": {"c": [3], "d": {"e": [4, 5, 6], "f": {"g": [7]}}, "not plain": [8]}, "empty": []}"#;
+    let input = Input { body, ..Input::default() };
+    let look = extractor.first_look(&input, &extractor.extract(&input));
+    let parts: Vec<(&str, usize)> = look.parts.iter().map(|part| (&*part.choice, part.n_matches)).collect();
+    assert_eq!(parts, [("$.a[*]", 2), ("$.b.c[*]", 1), ("$.b.d.e[*]", 3)]);
+}
+
+#[test]
 fn filters() {
     let shop = shop();
     check("$.books[?@.isbn].title", &shop, &["A", "C"]);

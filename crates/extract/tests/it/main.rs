@@ -15,4 +15,6 @@ mod reading; // short cuts to read documents in tests
 mod recipes; // recipes that mean nothing, and where
 mod reference; // successive versions of real pages; needs DUNLIN_REFERENCE
 mod restless; // what is told from news by how it behaves
+mod stand_ins; // answers that are not the page
 mod successive; // successive versions of pages made here
+mod told; // films of pages, and what is told of each content

@@ -127,6 +127,15 @@ fn a_clock_of_an_answer_that_came_from_a_cache_is_a_clock() {
 }
 
 #[test]
+fn a_time_that_went_back_with_this_machines_clock_is_not_the_pages_clock() {
+    let (old, new) = (lines(&["Now 14:00".to_owned()]), lines(&["Now 12:00".to_owned()]));
+    let at = |hour: i64| Some(Time::from_seconds(NOON + hour * HOUR));
+    let reading = Reading { at: at(0), last_probe: at(2) };
+    let verdict = Flicker::default().judge(compare(&old, &new).changes, reading, &Work::default()).1;
+    assert_eq!(verdict.reported.len(), 1);
+}
+
+#[test]
 fn a_rate_that_moves_a_little_all_the_time_becomes_quiet_and_a_price_does_not() {
     let rate = |index: i64| vec![format!("USD 78.{}", 40 + index * 37 % 23)];
     let told = n_told(HOUR, 16, rate);

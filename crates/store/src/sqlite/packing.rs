@@ -170,6 +170,15 @@ mod tests {
     }
 
     #[test]
+    fn a_base_with_nothing_in_common_costs_nothing() {
+        let page = [noise(4000, 4), "<li>news of the day</li>".repeat(100).into_bytes()].concat();
+        let alone = round_trip(&page, None);
+        for base in [noise(10, 5), noise(300_000, 5)] {
+            assert!(round_trip(&page, Some(&base)).body.len() <= alone.body.len());
+        }
+    }
+
+    #[test]
     fn a_base_that_looks_like_a_trained_dictionary_is_only_a_base() {
         let base = [&[0x37, 0xa4, 0x30, 0xec][..], &noise(4000, 2)].concat();
         let new = [&base[..], b"more"].concat();

@@ -7,7 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use dunlin_store::{
-    Depth, Durability, Error, Fault, Retry, SourceId, SourceQuery, SqliteOptions, SqliteStore, Store,
+    Depth, Durability, Error, Fault, NewDecision, Retry, SourceId, SourceQuery, SqliteOptions, SqliteStore,
+    Store,
 };
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -175,12 +176,38 @@ fn a_newer_a_foreign_and_a_broken_database_are_refused_untouched() {
     let foreign = Error::Foreign { file: directory.path().join("dunlin.db") };
     assert_eq!(SqliteStore::open(directory.path()).unwrap_err(), foreign);
 
+    // Another program may keep a number there too.
+    let directory = tempfile::tempdir().unwrap();
+    database(directory.path()).pragma_update(None, "user_version", 3).unwrap();
+    let foreign = Error::Foreign { file: directory.path().join("dunlin.db") };
+    assert_eq!(SqliteStore::open(directory.path()).unwrap_err(), foreign);
+
     let directory = tempfile::tempdir().unwrap();
     let text = "this is no database, whatever its name says\n".repeat(100);
     fs::write(directory.path().join("dunlin.db"), &text).unwrap();
     let foreign = Error::Foreign { file: directory.path().join("dunlin.db") };
     assert_eq!(SqliteStore::open(directory.path()).unwrap_err(), foreign);
     assert_eq!(fs::read_to_string(directory.path().join("dunlin.db")).unwrap(), text);
+}
+
+/// A row is read as a whole, so that a page of the journal reads little more than it shows.
+#[test]
+fn rows_of_the_journal_stay_small() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(directory.path()).unwrap();
+    let of = |n_bytes: usize| NewDecision {
+        at: fixtures::time(0),
+        source: None,
+        reason: "".into(),
+        figures: Numbers(7).bytes(n_bytes),
+    };
+    store.append_decisions(&vec![of(4_096); 100]).unwrap();
+    store.append_decisions(&vec![of(1); 300]).unwrap();
+    store.append_decisions(&[of(100_000), of(1)]).unwrap();
+    let database = database(directory.path());
+    let mut sizes = database.prepare("SELECT size FROM decision ORDER BY id").unwrap();
+    let sizes: Vec<i64> = sizes.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+    assert_eq!(sizes, [16, 16, 16, 16, 16, 16, 4, 255, 45, 1, 1]);
 }
 
 #[test]

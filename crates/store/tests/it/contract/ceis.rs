@@ -117,3 +117,12 @@ pub(crate) fn a_cei_that_cannot_be_met_is_refused(fresh: Fresh<'_>) {
     assert!(matches!(store.extend_cei(id, vec![interval(a, 9, 0)], 1), Err(Error::BadValue { .. })));
     assert_eq!(all(&*store, None)[0].need, 1);
 }
+
+pub(crate) fn a_moment_is_an_interval(fresh: Fresh<'_>) {
+    let store = fresh();
+    let source = store.add_source(fixtures::source("a")).unwrap();
+    let interval = |finish| NewInterval { source, start: time(5), finish: time(finish) };
+    let cei = |finish| NewCei { intervals: vec![interval(finish)], need: 1, weight: 0.0, created: time(0) };
+    store.add_cei(cei(5)).unwrap();
+    assert!(matches!(store.add_cei(cei(4)), Err(Error::BadValue { what: "interval", .. })));
+}

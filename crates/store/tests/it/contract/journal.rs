@@ -64,6 +64,7 @@ pub(crate) fn decisions_are_listed_from_either_end(fresh: Fresh<'_>) {
             loop {
                 let query = DecisionQuery { source, order, after, ..DecisionQuery::first(70) };
                 let page = store.decisions(&query).unwrap();
+                assert!(page.len() <= 70, "{}", page.len());
                 let Some(last) = page.last() else { break };
                 after = Some(last.id);
                 found.extend(page.into_iter().map(|row| row.decision));
@@ -92,7 +93,7 @@ pub(crate) fn settings_and_notes_are_replaced(fresh: Fresh<'_>) {
     store.set_setting("budget", Some("1".to_owned())).unwrap();
     store.set_setting("budget", Some("2".to_owned())).unwrap();
     assert_eq!(store.setting("budget").unwrap().as_deref(), Some("2"));
-    for name in ["token:b", "token:a", "token", "Token:c", "tokens"] {
+    for name in ["token:b", "token:a", "token", "Token:c", "tokens", "my-token:d"] {
         store.set_setting(name, Some(format!("\"{name}\""))).unwrap();
     }
     let listed = |prefix: &str| -> Vec<String> {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dunlin_store::{Lease, Message, Store};
+use dunlin_store::{Lease, Message, NewMessage, Store};
 
 use super::Fresh;
 use crate::fixtures::{self, time};
@@ -71,12 +71,13 @@ pub(crate) fn a_late_failure_does_not_disturb_the_next_attempt(fresh: Fresh<'_>)
 pub(crate) fn a_key_that_waits_is_not_queued_again(fresh: Fresh<'_>) {
     let store = fresh();
     let source = store.add_source(fixtures::source("a")).unwrap();
-    for number in 1..=2 {
-        let mut capture = fixtures::probe(source, number);
-        capture.messages = vec![fixtures::message("same")];
+    for number in 1..=2_u8 {
+        let mut capture = fixtures::probe(source, number.into());
+        capture.messages = vec![NewMessage { payload: vec![number], ..fixtures::message("same") }];
         store.record_capture(capture).unwrap();
     }
-    assert_eq!(keys(&lease(store.as_ref(), 10)), ["same"]);
+    let waiting = lease(store.as_ref(), 10);
+    assert_eq!((keys(&waiting), &waiting[0].payload), (vec!["same"], &vec![1]), "as it was queued first");
 }
 
 pub(crate) fn messages_outlive_their_source(fresh: Fresh<'_>) {

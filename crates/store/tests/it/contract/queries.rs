@@ -308,3 +308,92 @@ pub(crate) fn another_source_that_tells_the_same_is_noted_once(fresh: Fresh<'_>)
     store.remove_query(id, time(9)).unwrap();
     assert_eq!(stories(9), []);
 }
+
+pub(crate) fn a_story_is_noted_at_a_hundred_other_sources(fresh: Fresh<'_>) {
+    let store = fresh();
+    let several = (0..102).map(|n| fixtures::source(&format!("s{n}"))).collect();
+    let several = store.add_sources(several).unwrap();
+    let (id, _) = store.add_query(query("one", vec![])).unwrap();
+    let told = match result(several[0], 0) {
+        InstanceEnd::Result(result) => InstanceEnd::Result(NewResult { story: Some(vec![1]), ..result }),
+        other => other,
+    };
+    let seen = |(at, source): (i64, &SourceId)| {
+        let sighting =
+            Sighting { source: *source, at: time(at), version: None, title: String::new(), link: None };
+        ended(id, at, InstanceEnd::SeenAgain { first: InstanceId(1000), sighting })
+    };
+    store.step_instances(vec![ended(id, 1000, told)], time(0)).unwrap();
+    store.step_instances((1..).zip(&several[1..]).map(seen).collect(), time(1)).unwrap();
+    let also_at = &store.results(&ALL).unwrap()[0].also_at;
+    assert_eq!((also_at.len(), also_at[99].source), (100, several[100]));
+}
+
+pub(crate) fn an_instance_ends_once(fresh: Fresh<'_>) {
+    let store = fresh();
+    let (id, read) = store.add_query(query("one", vec![own("a")])).unwrap();
+    for at in 1..=2 {
+        store.step_instances(vec![ended(id, 1, result(read.sources[0], at))], time(at)).unwrap();
+    }
+    let told: Vec<_> = store.results(&ALL).unwrap().iter().map(|own| own.result.at).collect();
+    assert_eq!(told, [time(1)]);
+}
+
+pub(crate) fn what_was_told_last_is_known_whatever_ended_after_it(fresh: Fresh<'_>) {
+    let store = fresh();
+    let (id, read) = store.add_query(query("one", vec![own("a")])).unwrap();
+    let a = read.sources[0];
+    let mut capture = fixtures::news(a, 1, b"post");
+    capture.steps = vec![
+        ended(id, 1, result(a, 1)),
+        ended(id, 2, result(a, 1)),
+        ended(id, 3, InstanceEnd::Silent),
+        open(id, 4, 1, None),
+    ];
+    assert_eq!(store.record_capture(capture).unwrap().last_result, Some(ResultCursor(2)));
+    // An instance that goes on without a need of its own begins with one that can be met.
+    let of_none = NewCei { need: 0, ..wanting(&[a], 0) };
+    store.step_instances(vec![open(id, 4, 2, Some(of_none))], time(2)).unwrap();
+    let ceis = store.ceis(&CeiQuery { after: None, state: None, limit: 9 }).unwrap();
+    assert_eq!((ceis.len(), ceis[0].need), (1, 1));
+}
+
+pub(crate) fn the_oldest_result_is_the_next_where_there_is_none(fresh: Fresh<'_>) {
+    let store = fresh();
+    let ends = || (store.oldest_result().unwrap().0, store.newest_result().unwrap().0);
+    assert_eq!(ends(), (1, 0));
+    let (id, read) = store.add_query(query("one", vec![own("a")])).unwrap();
+    for number in 1..=3 {
+        store.step_instances(vec![ended(id, number, result(read.sources[0], number))], time(number)).unwrap();
+    }
+    assert_eq!(ends(), (1, 3));
+    let prune = |before| {
+        let old = dunlin_store::Retention { changes_before: Some(time(before)), ..Default::default() };
+        store.prune(old).unwrap();
+    };
+    prune(3);
+    assert_eq!(ends(), (3, 3));
+    prune(9);
+    assert_eq!(ends(), (4, 3));
+}
+
+pub(crate) fn sources_that_are_there_for_queries_are_counted(fresh: Fresh<'_>) {
+    let store = fresh();
+    let watched = store.add_source(fixtures::source("watched")).unwrap();
+    assert_eq!(store.n_sources_for_queries().unwrap(), 0);
+    let sources = vec![QuerySource::Watched(watched), own("a"), own("b")];
+    let (id, _) = store.add_query(query("one", sources)).unwrap();
+    assert_eq!(store.n_sources_for_queries().unwrap(), 2);
+    let (other, _) = store.add_query(query("two", vec![own("c")])).unwrap();
+    store.remove_query(id, time(1)).unwrap();
+    assert_eq!(store.n_sources_for_queries().unwrap(), 1);
+    assert_eq!(store.query(id).unwrap(), None, "though there is one after it");
+    assert_eq!(store.query(other).unwrap().unwrap().name, "two");
+}
+
+pub(crate) fn texts_of_queries_are_bounded(fresh: Fresh<'_>) {
+    let store = fresh();
+    let of = |n_bytes: usize| NewQuery { text: "x".repeat(n_bytes), ..query("one", vec![]) };
+    assert!(matches!(store.add_query(of((64 << 10) + 1)), Err(Error::BadValue { what: "query", .. })));
+    store.add_query(of(64 << 10)).unwrap();
+}

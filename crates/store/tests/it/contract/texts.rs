@@ -104,3 +104,15 @@ pub(crate) fn a_failed_capture_says_nothing(fresh: Fresh<'_>) {
     store.record_capture(saying(a, 3, &many)).unwrap();
     assert_eq!(found(&*store, &["oil"]), [a], "as much of it as is kept");
 }
+
+pub(crate) fn of_a_long_text_the_beginning_is_found(fresh: Fresh<'_>) {
+    let store = fresh();
+    let [a, b, _] = three(store.as_ref());
+    let after = |n_bytes: usize| format!("{} needle", "x ".repeat(n_bytes / 2));
+    let within = after(dunlin_store::MAX_TEXT_BYTES - 100);
+    let portion = vec![text(a, &within), text(b, &after(dunlin_store::MAX_TEXT_BYTES))];
+    store.build_text_index(portion, TextIndex::Complete).unwrap();
+    assert_eq!(found(store.as_ref(), &["needle"]), [a]);
+    store.record_capture(saying(b, 1, &within)).unwrap();
+    assert_eq!(found(store.as_ref(), &["needle"]).len(), 2);
+}

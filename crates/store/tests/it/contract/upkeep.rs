@@ -137,9 +137,25 @@ pub(crate) fn statistics_count_what_is_there(fresh: Fresh<'_>) {
     capture.items = Some(vec![fixtures::item("x", "1")]);
     capture.messages = vec![fixtures::message("m")];
     store.record_capture(capture).unwrap();
+    let decision = NewDecision { at: time(1), source: None, reason: "".into(), figures: Vec::new() };
+    store.append_decisions(&vec![decision; 5]).unwrap();
     let found = store.statistics().unwrap();
+    assert_eq!(found.decisions, 5);
     assert_eq!((found.sources, found.versions, found.contents, found.changes), (1, 3, 3, 3));
     assert_eq!((found.items, found.observations, found.messages), (1, 4, 1));
     assert_eq!(found.content_bytes, 4500);
     assert!(found.stored_bytes < 3000 && found.disk_bytes > found.stored_bytes, "{found:?}");
+}
+
+pub(crate) fn pruning_goes_through_all_sources(fresh: Fresh<'_>) {
+    let store = fresh();
+    let all = store.add_sources((0..320).map(|n| fixtures::source(&format!("s{n}"))).collect()).unwrap();
+    // Two of the first hundred, none of the second, one beyond.
+    for (number, place) in (1..).zip([3, 3, 3, 50, 50, 300, 300]) {
+        let content = format!("content {number} of {place}");
+        store.record_capture(fixtures::news(all[place], number, content.as_bytes())).unwrap();
+    }
+    let pruned = store.prune(Retention { keep_versions: Some(1), ..Retention::default() }).unwrap();
+    assert_eq!((pruned.versions, pruned.contents), (4, 4));
+    assert_eq!([3, 50, 300, 4].map(|place| remaining(store.as_ref(), all[place])), [1, 1, 1, 0]);
 }
