@@ -4,6 +4,7 @@
 mod attention; // sources that are not what they should be, and stay so
 mod ceis; // needs that span sources, and fifty kills
 mod control; // control by itself, event by event
+mod days; // whole days, told line by line
 mod detection; // true changes among noise, page by page
 mod driver; // drives control event by event
 mod faults; // what goes wrong outside, and that it stays outside
