@@ -177,15 +177,19 @@ impl ControlDriver {
         politeness_outcome: PolitenessOutcome,
         outcome: ProbeOutcome,
     ) -> Vec<String> {
-        let source = SourceId(id);
+        let end = self.end_of(seconds, id, outcome);
+        self.ended(seconds, self.probe_of(id), politeness_outcome, vec![end])
+    }
+
+    /// What the last probe of a source came to for it.
+    pub(crate) fn end_of(&self, seconds: i64, id: i64, outcome: ProbeOutcome) -> SourceEnd {
         let (stored, health) = match &outcome {
             ProbeOutcome::Observed { .. } => (Outcome::Unchanged, Some((Health::Well, String::new()))),
             ProbeOutcome::Failed(failure) => {
                 (Outcome::Failed { fault: failure.fault, reason: failure.reason.clone() }, failure.health())
             }
         };
-        let probe = self.probes[&source];
-        let capture = Capture::bare(source, probe, at(seconds), stored);
+        let capture = Capture::bare(SourceId(id), self.probe_of(id), at(seconds), stored);
         let result = SourceResult {
             capture,
             outcome,
@@ -196,7 +200,7 @@ impl ControlDriver {
             seen: Vec::new(),
             news: None,
         };
-        self.ended(seconds, probe, politeness_outcome, vec![result.into()])
+        result.into()
     }
 
     /// The last probe of a source.

@@ -1,32 +1,120 @@
-//! Control by itself, event by event: what follows from each, with answers that come late, twice or never, crashes, a store in
-//! trouble, and a clock that goes back. See `driver.rs`.
+//! Control by itself, event by event: fetchers that answer by a plan, and what follows from each answer. With answers that come late
+//! or never, crashes, a store in trouble, hosts with room for two, and a clock that goes back. See `driver.rs`.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use dunlin_core::Fault;
 use dunlin_engine::Pace;
-use dunlin_engine::capture::{FollowUp, ProbeOutcome, SourceEnd};
+use dunlin_engine::capture::{Failure, FollowUp, ProbeOutcome, Refusal, SourceEnd};
 use dunlin_engine::control::Event;
+use dunlin_net::RetryAfter;
 use dunlin_net::politeness::Outcome as Politeness;
-use dunlin_sched::model::Evidence;
-use dunlin_store::SourceId;
+use dunlin_sched::model::{Completeness, Evidence};
+use dunlin_store::{ObservationId, ProbeId, Recorded, Repeated, SourceId};
+use url::Url;
 
 use super::check;
 use super::diary::{figures, written};
 use crate::driver::ControlDriver;
 use crate::web::at;
 
+/// What a probe comes to.
+#[derive(Debug, Clone, Copy)]
+enum Reply {
+    Same,
+    Changed,
+    Follow,
+    Fails(Fault, Politeness),
+    Refused,
+    Replaced,
+    LeadsTo(&'static str),
+    Through(&'static str),
+    Closed,
+    Crash,
+    Drop,
+    /// The first source of the resource is read, the others are not.
+    Half,
+    Never,
+}
+
+/// Sources, where they are, and what their probes come to in order, again and again.
+const SOURCES: [(i64, i64, &str, &[Reply]); 10] = [
+    (
+        1,
+        1,
+        "http://a.test/",
+        &[Reply::Same, Reply::Changed, Reply::Same, Reply::Crash, Reply::Crash, Reply::Drop],
+    ),
+    (2, 2, "http://a.test/two", &[Reply::Same, Reply::Follow, Reply::Half, Reply::Changed]),
+    (3, 2, "http://a.test/two", &[]),
+    (4, 4, "http://b.test/", &[Reply::Closed, Reply::Same, Reply::Closed, Reply::Closed, Reply::Same]),
+    (5, 5, "http://b.test:81/", &[Reply::Fails(Fault::Remote, Politeness::Broken), Reply::Replaced]),
+    (6, 6, "http://c.test/", &[Reply::Refused, Reply::Fails(Fault::Ours, Politeness::LocalFailure)]),
+    (
+        7,
+        7,
+        "http://d.test/",
+        &[
+            Reply::LeadsTo("http://e.test/new"),
+            Reply::Same,
+            Reply::LeadsTo("http://e.test/new"),
+            Reply::Fails(Fault::Remote, Politeness::Unreachable),
+            Reply::LeadsTo("http://f.test/shut"),
+            Reply::LeadsTo("http://g.test/"),
+        ],
+    ),
+    (
+        8,
+        8,
+        "http://e.test/own",
+        &[Reply::Same, Reply::Through("http://e.test:82/"), Reply::Through("http://h.test/")],
+    ),
+    (9, 9, "http://h.test/", &[Reply::Fails(Fault::Remote, LIMITED), Reply::Same, Reply::Same]),
+    (10, 10, "http://i.test/", &[Reply::Never]),
+];
+
+const LIMITED: Politeness =
+    Politeness::Limited { retry_after: Some(RetryAfter::Delay(Duration::from_secs(90))) };
+
+/// What robots.txt says of each host; nothing of others.
+const ROBOTS: [(&str, u16, &str); 4] = [
+    ("http://a.test/robots.txt", 200, "User-agent: *\nCrawl-delay: 20\n"),
+    ("http://f.test/robots.txt", 200, "User-agent: *\nDisallow: /shut\n"),
+    ("http://g.test/robots.txt", 503, ""),
+    ("http://i.test/robots.txt", 429, ""),
+];
+
 struct Hand {
     driver: ControlDriver,
     text: String,
     n_captures: usize,
+    /// What fetchers were told and have not answered, by when they will.
+    due: BTreeMap<i64, Vec<String>>,
+    n_replies: BTreeMap<i64, usize>,
+    is_network_down: bool,
+    now: i64,
 }
 
 impl Hand {
-    /// What happened, what was asked for, and what was handed over to be written.
-    fn tell(&mut self, seconds: i64, what: &str, asked: &[String]) {
-        writeln!(self.text, "{} {what}: {}", written(at(seconds)), asked.join(", ")).unwrap();
+    fn new(about: &str, driver: ControlDriver) -> Self {
+        let text = format!(
+            "# {about}\n# Each event, and after the colon what fetchers are told to ask for; `writes`: what is stored of a source.\n\n"
+        );
+        let (due, n_replies) = Default::default();
+        Self { driver, text, n_captures: 0, due, n_replies, is_network_down: false, now: 0 }
+    }
+
+    fn happened(&mut self, what: &str, asked: Vec<String>) {
+        if !asked.is_empty() || what != "tick" || self.driver.captures.len() > self.n_captures {
+            writeln!(self.text, "{} {what}: {}", written(at(self.now)), asked.join(", ")).unwrap();
+        }
         self.written();
+        for asked in asked {
+            let takes = if asked.starts_with("robots") { 1 } else { 2 };
+            self.due.entry(self.now + takes).or_default().push(asked);
+        }
     }
 
     fn written(&mut self) {
@@ -34,190 +122,247 @@ impl Hand {
             let mut scopes: Vec<&str> = capture.politeness.iter().map(|own| own.scope.as_str()).collect();
             scopes.sort_unstable();
             let state = capture.state.as_ref().map_or("as before".to_owned(), |state| {
-                format!(
-                    "{:?} since {} (told {:?}) {}",
-                    state.health,
-                    written(state.since),
-                    state.announced,
-                    state.reason
-                )
+                let since = written(state.since);
+                format!("{:?} since {since} (told {:?}) {}", state.health, state.announced, state.reason)
             });
-            let told: Vec<String> = capture
-                .changes
-                .iter()
-                .map(|own| {
-                    let after = own.happened_after.map_or("-".to_owned(), written);
-                    format!(
-                        "{} `{}` between {after} and {}",
-                        own.kind,
-                        own.summary,
-                        written(own.happened_before)
-                    )
-                })
-                .collect();
+            let told = capture.changes.iter().map(|own| {
+                let after = own.happened_after.map_or("-".to_owned(), written);
+                format!("{} `{}` between {after} and {}", own.kind, own.summary, written(own.happened_before))
+            });
             let notes: Vec<&str> = capture.notes.iter().map(|note| note.name.as_str()).collect();
             writeln!(
                 self.text,
-                "    writes {} at {}: {:?}; state {state}; tells {told:?}; notes {notes:?}; hosts {scopes:?}",
+                "    writes {}: {:?}; state {state}; tells {:?}; notes {notes:?}; hosts {scopes:?}",
                 capture.source,
-                written(capture.at),
-                capture.outcome
+                capture.outcome,
+                told.collect::<Vec<_>>()
             )
             .unwrap();
         }
         self.n_captures = self.driver.captures.len();
     }
 
-    /// Ticks up to a second, and tells those that bring something.
-    fn ticks(&mut self, from: i64, until: i64) {
-        for second in from..=until {
-            let asked = self.driver.tick(second);
-            if !asked.is_empty() || self.driver.captures.len() > self.n_captures {
-                self.tell(second, "tick", &asked);
+    /// Lets time pass up to a second: answers come, then it ticks.
+    fn until(&mut self, end: i64) {
+        while self.now < end {
+            self.now += 1;
+            for asked in self.due.remove(&self.now).unwrap_or_default() {
+                self.answer(&asked);
             }
+            let asked = self.driver.tick(self.now);
+            self.happened("tick", asked);
         }
     }
 
-    fn event(&mut self, seconds: i64, what: &str, event: Event) {
-        let asked = self.driver.happen(seconds, event);
-        self.tell(seconds, what, &asked);
+    fn event(&mut self, what: &str, event: Event) {
+        let asked = self.driver.happen(self.now, event);
+        self.happened(what, asked);
     }
 
-    fn robots(&mut self, seconds: i64, host: &str, status: u16, text: &str) {
-        let asked = self.driver.robots(seconds, &format!("http://{host}/robots.txt"), status, text);
-        self.tell(seconds, &format!("robots.txt of {host} answers {status}"), &asked);
+    fn answer(&mut self, asked: &str) {
+        let now = self.now;
+        if let Some(url) = asked.strip_prefix("robots ") {
+            let known = ROBOTS.iter().find(|(of, ..)| *of == url);
+            let (status, text) = known.map_or((404, ""), |(_, status, text)| (*status, *text));
+            let asked = self.driver.robots(now, url, status, text);
+            return self.happened(&format!("{url} answers {status}"), asked);
+        }
+        let ids: Vec<i64> =
+            asked.split(' ').nth(1).unwrap().split('+').map(|id| id.parse().unwrap()).collect();
+        let id = ids[0];
+        let (_, _, url, plan) = SOURCES.iter().find(|(own, ..)| *own == id).copied().unwrap();
+        let n = self.n_replies.entry(id).or_default();
+        let reply = if self.is_network_down {
+            Reply::Fails(Fault::Ours, Politeness::LocalFailure)
+        } else {
+            *n += 1;
+            plan[(*n - 1) % plan.len()]
+        };
+        let follow = self.reply(&ids, url, reply);
+        self.happened(&format!("{asked} comes to {reply:?}"), follow);
     }
 
-    fn seen(&mut self, seconds: i64, id: i64) {
-        let asked = self.driver.seen(seconds, id);
-        self.tell(seconds, &format!("{id} is as it was"), &asked);
+    fn reply(&mut self, ids: &[i64], url: &str, reply: Reply) -> Vec<String> {
+        let (now, id) = (self.now, ids[0]);
+        let probe = self.driver.probe_of(id);
+        let observed = |evidence, follow_up| ProbeOutcome::Observed { evidence, follow_up };
+        let changed = || Evidence::Changed { times: Vec::new(), completeness: Completeness::Latest };
+        let failed = |fault, refusal: Option<Refusal>| {
+            let failure = Failure::new(fault, format!("it fails by {fault:?}"));
+            ProbeOutcome::Failed(Failure { refusal: refusal.unwrap_or(failure.refusal), ..failure })
+        };
+        let (outcome, politeness) = match reply {
+            Reply::Same => (observed(Evidence::Unchanged, FollowUp::None), Politeness::Fine),
+            Reply::Changed | Reply::Half => (observed(changed(), FollowUp::None), Politeness::Fine),
+            Reply::Follow => (observed(changed(), FollowUp::Soon), Politeness::Fine),
+            Reply::Fails(fault, politeness) => (failed(fault, None), politeness),
+            Reply::Refused => (failed(Fault::User, None), Politeness::Fine),
+            Reply::Replaced => (failed(Fault::Remote, Some(Refusal::Replaced)), Politeness::Fine),
+            Reply::LeadsTo(target) => return self.driver.redirected(now, id, url, target),
+            Reply::Through(target) => {
+                let chain = [url, target, url, target].map(|url| Url::parse(url).unwrap());
+                self.driver.redirect_chain = chain.to_vec();
+                (observed(Evidence::Unchanged, FollowUp::None), Politeness::Fine)
+            }
+            Reply::Closed => return self.driver.happen(now, Event::ConnectionClosed { probe }),
+            Reply::Crash => {
+                return self.driver.happen(now, Event::Crashed { probe, reason: "a bug".to_owned() });
+            }
+            Reply::Drop => {
+                return self.driver.happen(now, Event::Dropped { probe, reason: "no store".to_owned() });
+            }
+            Reply::Never => return Vec::new(),
+        };
+        let mut ends: Vec<SourceEnd> =
+            ids.iter().map(|id| self.driver.end_of(now, *id, outcome.clone())).collect();
+        if matches!(reply, Reply::Half) {
+            for end in &mut ends[1..] {
+                *end = SourceEnd::Crashed { source: end.source(), reason: "another bug".to_owned() };
+            }
+        }
+        self.driver.ended(now, probe, politeness, ends)
     }
 
-    fn failed(&mut self, seconds: i64, id: i64, fault: Fault, politeness: Politeness) {
-        let asked = self.driver.failed(seconds, id, fault, politeness);
-        self.tell(seconds, &format!("{id} fails by {fault:?} ({politeness:?})"), &asked);
-    }
-
-    fn redirected(&mut self, seconds: i64, id: i64, from: &str, to: &str) {
-        let asked = self.driver.redirected(seconds, id, from, to);
-        self.tell(seconds, &format!("{id} leads to {to}"), &asked);
-    }
-
-    fn budget(&mut self, seconds: i64) {
-        let report = self.driver.control.budget(at(seconds));
-        let (used, price) = (report.used, report.price);
+    /// What is said when somebody asks.
+    fn report(&mut self) {
+        let now = at(self.now);
+        let report = self.driver.control.budget(now);
+        let next = self.driver.control.next_due(now).map_or("-".to_owned(), written);
         writeln!(
             self.text,
-            "{} budget: {:?} used {used:?}, {} of {} in flight, price {price:.2}, hosts {:?}, next {}",
-            written(at(seconds)),
-            report.pace,
+            "{} budget {} a second, used {:?}, {} of {} in flight, price {:.2}, next {next}",
+            written(now),
+            report.pace.per_second,
+            report.used,
             report.in_flight,
             report.max_in_flight,
-            report
-                .hosts
-                .iter()
-                .map(|host| (
-                    host.scope.as_str(),
-                    host.hour,
-                    host.day,
-                    host.sources,
-                    host.held_until.map(written)
-                ))
-                .collect::<Vec<_>>(),
-            self.driver.control.next_due(at(seconds)).map_or("-".to_owned(), written)
+            report.price
         )
         .unwrap();
+        for host in report.hosts {
+            let held = host.held_until.map_or("-".to_owned(), written);
+            let (scope, hour, day, sources) = (host.scope, host.hour, host.day, host.sources);
+            writeln!(
+                self.text,
+                "    {scope}: {hour} in the hour, {day} in the day, {sources} sources, held until {held}"
+            )
+            .unwrap();
+        }
         let health = self.driver.control.health();
-        writeln!(self.text, "    {}", figures(self.driver.control.stats())).unwrap();
+        let stored: Vec<&str> = self
+            .driver
+            .remembered
+            .iter()
+            .filter(|(_, state)| !state.is_empty())
+            .map(|(scope, _)| scope.as_str())
+            .collect();
         writeln!(
             self.text,
-            "    store {:?}, network {:?}, stopping {}, journals {}, stored {:?}",
+            "    {}\n    store {:?}, network {:?}, stopping {}, journals {}, stored {}",
+            figures(self.driver.control.stats()),
             health.store_trouble,
             health.network_trouble,
             health.is_stopping,
             self.driver.n_journals,
-            self.driver
-                .remembered
-                .iter()
-                .map(|(scope, state)| (scope.as_str(), !state.is_empty()))
-                .collect::<Vec<_>>()
+            stored.join(", ")
         )
         .unwrap();
     }
 }
 
-#[test]
-fn event_by_event() {
+fn hand(about: &str, concurrent: u32) -> Hand {
     let mut driver = ControlDriver::new(|settings| {
-        settings.host_budget = Some(Pace { per_second: 0.2 });
+        settings.budget = Pace { per_second: 1.0 };
+        settings.host_budget = Some(Pace { per_second: 0.05 });
+        settings.politeness.concurrent = concurrent;
         settings.in_flight = 4;
+        settings.longest_gap = Duration::from_mins(4);
     });
-    for (id, url) in [
-        (1, "http://a.test/"),
-        (2, "http://a.test/two"),
-        (3, "http://b.test/"),
-        (4, "http://c.test/"),
-        (5, "http://c.test:81/"),
-    ] {
-        driver.join(0, id, url);
+    for (id, resource, url, _) in SOURCES {
+        driver.join_resource(0, id, resource, url);
     }
-    driver.join_resource(0, 6, 2, "http://b.test/");
-    let text = "# Control by itself: each event, and after the colon what fetchers are told to ask for.\n\n"
-        .to_owned();
-    let mut hand = Hand { driver, text, n_captures: 0 };
-    hand.ticks(0, 2);
-    hand.budget(2);
-    hand.robots(3, "a.test", 200, "User-agent: *\nDisallow: /two\nCrawl-delay: 20\n");
-    hand.robots(3, "b.test", 404, "");
-    hand.robots(4, "c.test", 503, "");
-    hand.ticks(4, 30);
-    hand.seen(31, 1);
-    hand.budget(31);
-    let probe = hand.driver.probe_of(3);
-    hand.event(32, "connection of 3 is closed", Event::ConnectionClosed { probe });
-    hand.ticks(32, 50);
-    let outcome = ProbeOutcome::Observed { evidence: Evidence::Unchanged, follow_up: FollowUp::Soon };
-    let asked = hand.driver.probed(51, 3, Politeness::Fine, outcome);
-    hand.tell(51, "3 has changed, perhaps", &asked);
-    hand.ticks(52, 80);
-    hand.budget(80);
-    let probe = hand.driver.probe_of(3);
-    hand.event(81, "3 crashes", Event::Crashed { probe, reason: "a bug".to_owned() });
-    hand.ticks(82, 100);
-    hand.redirected(101, 1, "http://a.test/", "http://b.test/new");
-    hand.ticks(102, 130);
-    hand.failed(131, 1, Fault::Remote, Politeness::Fine);
-    hand.ticks(132, 170);
-    let probe = hand.driver.probe_of(3);
-    let ends = vec![
-        SourceEnd::Crashed { source: SourceId(3), reason: "another bug".to_owned() },
-        SourceEnd::Dropped { source: SourceId(6), reason: "the store cannot be read".to_owned() },
-    ];
-    let asked = hand.driver.ended(171, probe, Politeness::Fine, ends);
-    hand.tell(171, "3 crashes and 6 is dropped", &asked);
-    hand.ticks(172, 260);
-    hand.event(261, "the store is full", Event::StoreTrouble(Some("disk full".to_owned())));
-    hand.ticks(262, 300);
-    hand.budget(300);
-    hand.event(301, "the store is fine", Event::StoreTrouble(None));
-    hand.ticks(302, 330);
-    for (second, fault) in [(331, Fault::Ours), (332, Fault::Ours)] {
-        hand.failed(second, 1, fault, Politeness::LocalFailure);
-        hand.ticks(second, second + 1);
+    Hand::new(about, driver)
+}
+
+#[test]
+fn an_hour_of_answers() {
+    let mut hand = hand("Ten sources whose probes come to all that there is.", 1);
+    hand.until(300);
+    hand.report();
+    hand.until(900);
+    hand.event("the store is full", Event::StoreTrouble(Some("disk full".to_owned())));
+    hand.until(960);
+    hand.report();
+    hand.event("the store is fine", Event::StoreTrouble(None));
+    hand.until(1_300);
+    hand.is_network_down = true;
+    hand.until(1_500);
+    hand.report();
+    hand.is_network_down = false;
+    hand.until(1_700);
+    hand.event("a budget of one in twenty seconds", Event::Budget(Pace { per_second: 0.05 }));
+    hand.until(2_400);
+    hand.report();
+    hand.event("4 is removed", Event::Removed(SourceId(4)));
+    hand.event("9 is removed", Event::Removed(SourceId(9)));
+    hand.until(3_300);
+    hand.report();
+    hand.event("it stops", Event::Stopping);
+    hand.until(3_400);
+    hand.report();
+    check("answers", &hand.text);
+}
+
+#[test]
+fn requests_writes_that_fail_and_a_clock_that_goes_back() {
+    let mut hand = hand(
+        "Two at a time at each host, requests of users, captures that are not stored, a clock set back.",
+        2,
+    );
+    hand.until(200);
+    for id in [1, 5, 6, 9] {
+        let granted = hand.driver.control.request_probe(at(hand.now), SourceId(id));
+        hand.happened(&format!("a probe of {id} is requested, {granted:?}"), Vec::new());
     }
-    hand.budget(334);
-    hand.event(335, "a budget of one in ten seconds", Event::Budget(Pace { per_second: 0.1 }));
-    hand.ticks(336, 700);
-    hand.robots(701, "c.test", 200, "User-agent: *\nDisallow:\n");
-    hand.ticks(702, 760);
-    hand.event(761, "2 is removed", Event::Removed(SourceId(2)));
-    hand.ticks(762, 800);
-    hand.budget(800);
-    // The clock goes back.
-    hand.ticks(500, 560);
-    hand.budget(560);
-    hand.event(561, "it stops", Event::Stopping);
-    hand.ticks(562, 600);
-    hand.budget(600);
-    check("by_hand", &hand.text);
+    hand.until(400);
+    hand.driver.is_store_slow = true;
+    hand.until(410);
+    let unwritten: Vec<(ProbeId, SourceId)> =
+        hand.driver.captures.iter().rev().take(4).map(|own| (own.probe, own.source)).collect();
+    hand.until(440);
+    hand.report();
+    for (number, (probe, source)) in (0..).zip(unwritten) {
+        let recorded = Recorded {
+            observation: ObservationId(900),
+            version: None,
+            cursors: None,
+            last_result: None,
+            repeated: if number == 2 { Repeated::Yes } else { Repeated::No },
+        };
+        let result = match number {
+            0 => Err(dunlin_store::Error::NoSuchSource(source)),
+            1 => Err(dunlin_store::Error::NoSuchVersion(dunlin_store::VersionId(1))),
+            _ => Ok(recorded),
+        };
+        hand.event(
+            &format!("the capture of {source} is stored or not ({number})"),
+            Event::Written { probe, source, result },
+        );
+    }
+    hand.driver.is_store_slow = false;
+    hand.event("a batch of the journal is written", Event::JournalWritten);
+    hand.until(900);
+    hand.report();
+    // What is under way is answered by the old clock.
+    hand.due.clear();
+    hand.now = 300;
+    hand.until(700);
+    hand.report();
+    hand.driver.join_resource(hand.now, 5, 55, "http://b.test/another");
+    hand.happened("5 has another address", Vec::new());
+    hand.until(1_000);
+    hand.event("it stops", Event::Stopping);
+    hand.until(1_050);
+    hand.report();
+    check("requests", &hand.text);
 }
