@@ -40,7 +40,7 @@ enum Reply {
 }
 
 /// Sources, where they are, and what their probes come to in order, again and again.
-const SOURCES: [(i64, i64, &str, &[Reply]); 10] = [
+const SOURCES: [(i64, i64, &str, &[Reply]); 13] = [
     (
         1,
         1,
@@ -73,17 +73,36 @@ const SOURCES: [(i64, i64, &str, &[Reply]); 10] = [
     ),
     (9, 9, "http://h.test/", &[Reply::Fails(Fault::Remote, LIMITED), Reply::Same, Reply::Same]),
     (10, 10, "http://i.test/", &[Reply::Never]),
+    (
+        11,
+        11,
+        "http://j.test/",
+        &[
+            Reply::LeadsTo("http://k.test/far"),
+            Reply::Same,
+            Reply::LeadsTo("http://k.test/far"),
+            Reply::Changed,
+        ],
+    ),
+    (
+        12,
+        12,
+        "http://k.test/own",
+        &[Reply::Same, Reply::Fails(Fault::Ours, Politeness::LocalFailure), Reply::Changed],
+    ),
+    (13, 13, "http://k.test/shut", &[Reply::Same]),
 ];
 
 const LIMITED: Politeness =
     Politeness::Limited { retry_after: Some(RetryAfter::Delay(Duration::from_secs(90))) };
 
 /// What robots.txt says of each host; nothing of others.
-const ROBOTS: [(&str, u16, &str); 4] = [
+const ROBOTS: [(&str, u16, &str); 5] = [
     ("http://a.test/robots.txt", 200, "User-agent: *\nCrawl-delay: 20\n"),
     ("http://f.test/robots.txt", 200, "User-agent: *\nDisallow: /shut\n"),
     ("http://g.test/robots.txt", 503, ""),
     ("http://i.test/robots.txt", 429, ""),
+    ("http://k.test/robots.txt", 200, "User-agent: *\nCrawl-delay: 330\nDisallow: /shut\n"),
 ];
 
 struct Hand {

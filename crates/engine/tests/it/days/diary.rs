@@ -3,12 +3,15 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use dunlin_core::Time;
 use dunlin_engine::journal::{ProbeFigures, finite_value};
+use dunlin_engine::queries::rehearse;
 use dunlin_engine::simulated::Simulation;
-use dunlin_engine::{EngineStats, Pace, Settings};
+use dunlin_engine::{EngineStats, Pace, Settings, SourceExplanation, explain_stored};
 use dunlin_store::{
     ChangeQuery, Cursor, DecisionId, DecisionQuery, Health, NewSource, ObservationId, ObservationQuery,
     Outcome, QueryId, ResultCursor, ResultFilter, SourceEdit, SourceId, SourceQuery, SourceState, Store,
@@ -18,7 +21,7 @@ use serde_json::Value;
 
 use super::check;
 use super::town::Town;
-use crate::fixtures::{TestStore, settings, test_store};
+use crate::fixtures::{Ailing, TestStore, settings, test_store};
 use crate::web::{START, at};
 
 /// How to read the lines, at the head of each text.
@@ -37,6 +40,7 @@ const ALL: u32 = 100_000;
 pub(super) struct Day {
     name: &'static str,
     pub(super) test_store: TestStore,
+    disk: Arc<Ailing>,
     run: Option<Simulation<Town>>,
     settings: Settings,
     text: String,
@@ -71,10 +75,12 @@ impl Day {
         settings.budget = Pace { per_second: 1.0 / 60.0 };
         change(&mut settings);
         let test_store = test_store();
-        let run = Simulation::new(test_store.store.clone(), settings.clone(), town, at(0)).unwrap();
+        let disk = Ailing::new(&test_store.store);
+        let run = Simulation::new(disk.clone(), settings.clone(), town, at(0)).unwrap();
         Self {
             name,
             test_store,
+            disk,
             run: Some(run),
             settings,
             text: format!("# {about}\n{LEGEND}\n"),
@@ -214,9 +220,55 @@ impl Day {
         let town = if is_killed { run.kill() } else { run.stop() };
         self.seconds += after;
         let start = at(self.seconds);
-        let store = self.test_store.store.clone();
-        self.run = Some(Simulation::new(store, self.settings.clone(), town, start).unwrap());
+        self.run = Some(Simulation::new(self.disk.clone(), self.settings.clone(), town, start).unwrap());
         self.note("starts it again");
+    }
+
+    /// Nothing can be written from now on, or all again.
+    pub(super) fn fill_disk(&mut self, is_full: bool) {
+        self.note(if is_full { "fills the disk" } else { "makes room on the disk" });
+        self.disk.is_full.store(is_full, Ordering::Relaxed);
+    }
+
+    /// What a query would have captured of what is stored by now.
+    pub(super) fn rehearse(&mut self, text: &str) {
+        let now = self.run().clock();
+        let rehearsal = match rehearse(text, self.store(), &self.settings, now) {
+            Ok(rehearsal) => rehearsal,
+            Err(error) => {
+                return self
+                    .note(&format!("rehearses {text}: {}", error.to_string().lines().next().unwrap()));
+            }
+        };
+        let span = rehearsal.span.map(|(from, until)| format!("{} to {}", written(from), written(until)));
+        self.note(&format!(
+            "rehearses {text}: {}, unknown {:?}, {} instances, {} results, {} silent, {} missed, cut {}",
+            span.as_deref().unwrap_or("-"),
+            rehearsal.unknown,
+            rehearsal.n_instances,
+            rehearsal.n_results,
+            rehearsal.n_silent,
+            rehearsal.n_missed,
+            rehearsal.is_cut
+        ));
+        for result in rehearsal.results {
+            write!(self.text, "    would tell at {}:", written(result.at)).unwrap();
+            for (name, source, version, items) in result.parts {
+                let (source, version) = (self.name(source), version.map_or(0, |version| version.0));
+                write!(self.text, " {name} of {source} version {version} {items}").unwrap();
+            }
+            self.text.push('\n');
+        }
+        for miss in rehearsal.misses {
+            writeln!(self.text, "    would miss {} of {}", miss.name, written(miss.began)).unwrap();
+        }
+    }
+
+    /// What is said of a source while no service runs.
+    pub(super) fn explain_stored(&mut self, name: &str) {
+        let (id, now) = (self.id(name), self.run().clock());
+        let told = explain_stored(self.store(), &self.settings, id, now).unwrap();
+        self.tell_explanation(&format!("asks about {name} without the service"), told);
     }
 
     pub(super) fn set_clock(&mut self, seconds: i64) {
@@ -228,16 +280,19 @@ impl Day {
     pub(super) fn explain(&mut self, name: &str) {
         self.catch_up();
         let id = self.id(name);
-        let told = match self.run().explain(id) {
-            Ok(told) => told,
-            Err(error) => return self.note(&format!("asks about {name}: {error}")),
-        };
+        match self.run().explain(id) {
+            Ok(told) => self.tell_explanation(&format!("asks about {name}"), told),
+            Err(error) => self.note(&format!("asks about {name}: {error}")),
+        }
+    }
+
+    fn tell_explanation(&mut self, what: &str, told: SourceExplanation) {
         let when = |time: Option<Time>| time.map_or("-".to_owned(), written);
         let queue = told.queue_position.map(|own| format!("{} others, by {}", own.others, when(own.by)));
         let hold = told.hold.map(|hold| format!("{} until {}", hold.reason, written(hold.until)));
         let line = format!(
-            "asks about {name}: {:?}, last probe {}, last failure {}, not before {}, next {} ({:?}), worth {} of {:.2}, queue \
-             {}, hold {}, trouble {}",
+            "{what}: {:?}, last probe {}, last failure {}, not before {}, next {} ({:?}), worth {} of {:.2}, queue {}, hold {}, \
+             trouble {}, evidence {:.1}, {:.2} changes in the next hour",
             told.status,
             when(told.last_probe),
             when(told.last_failure),
@@ -249,6 +304,8 @@ impl Day {
             queue.as_deref().unwrap_or("-"),
             hold.as_deref().unwrap_or("-"),
             told.trouble.as_deref().unwrap_or("-"),
+            told.forecast.evidence,
+            told.forecast.ahead.first().map_or(0.0, |hour| hour.expected),
         );
         self.note(&line);
         for part in told.suppressed {
@@ -454,6 +511,12 @@ impl Day {
         let store = self.test_store.store.clone();
         self.run =
             Some(Simulation::new(store.clone(), self.settings.clone(), town, at(self.seconds)).unwrap());
+        let names: Vec<String> = self.names.values().cloned().collect();
+        for name in names {
+            if self.store().source(self.id(&name)).unwrap().is_some() {
+                self.explain_stored(&name);
+            }
+        }
         self.catch_up();
         self.text.push_str("\nWhat is stored at the end:\n");
         let mut scopes: Vec<String> = store.politeness().unwrap().into_iter().map(|own| own.scope).collect();

@@ -108,6 +108,17 @@ fn triggers_conditions_and_misses() {
     day.until(6_000);
     day.explain_query("cheaper");
     day.explain_query("board");
+    day.rehearse(OIL);
+    for text in [
+        "QUERY r SELECT value AS rate FROM page 'http://rates.test/brent' PICK '.last' ON CHANGE WHERE rate DROPS BY 1%",
+        "QUERY r SELECT value AS rate FROM page 'http://rates.test/brent' PICK '.last' EVERY 10 MINUTES WITHIN 1 MINUTE WHERE rate RISES",
+        "QUERY r SELECT item AS n FROM page 'http://board.test/' ON CHANGE SELECT item AS p FROM feed 'http://blog.test/feed' ON CHANGE WITHIN 20 MINUTES",
+        "QUERY r SELECT item AS n FROM page 'http://nowhere.test/' EVERY 20 MINUTES",
+        "QUERY r WATCH 'oil sea' IMPORTANCE 1 WHERE item.title CONTAINS 'oil'",
+        "QUERY r WATCH 'chess friday' IMPORTANCE 1",
+    ] {
+        day.rehearse(text);
+    }
     day.end();
 }
 
@@ -150,5 +161,103 @@ fn misses_and_their_reasons() {
     day.remove("quiet");
     day.until(5_600);
     day.explain_query("quiet");
+    day.end();
+}
+
+#[test]
+fn changes_that_are_waited_for() {
+    let about = "Queries that wait for changes of sources that are watched: twice of one, until they end, paused, overwritten.";
+    let notices = |n: usize| -> Vec<&str> { ["One.", "Two.", "Three.", "Four.", "Five."][..n].to_vec() };
+    let states: Vec<(i64, Vec<&str>)> = (1..=5).map(|n| (n as i64 * 1_000 - 1_000, notices(n))).collect();
+    let states: Vec<(i64, &[&str])> = states.iter().map(|(at, lines)| (*at, lines.as_slice())).collect();
+    let town = town().page("http://list.test/", &states);
+    let mut day = Day::new("changes", about, town, |settings| {
+        settings.budget = Pace { per_second: 1.0 / 20.0 };
+        settings.longest_gap = std::time::Duration::from_mins(10);
+    });
+    day.add("list", page("http://list.test/"));
+    day.add("board", page("http://board.test/"));
+    day.add("quiet", page("http://quiet.test/"));
+    day.until(300);
+    for name in ["list", "board", "quiet"] {
+        day.explain(name);
+    }
+    day.query(
+        "QUERY twice SELECT item AS a FROM source 1 ON CHANGE SELECT item AS b FROM source 1 ON CHANGE WITHIN 30 MINUTES WEIGHT 3",
+    );
+    day.query("QUERY short SELECT item AS a FROM source 2 ON CHANGE WEIGHT 5 FOR 20 MINUTES");
+    day.query("QUERY pair SELECT item AS a FROM source 1 ON CHANGE SELECT item AS b FROM source 2 ON CHANGE OVERWRITTEN WEIGHT 2");
+    day.query("QUERY chess SELECT item AS a FROM source 2 ON CHANGE SELECT item AS b FROM source 3 WITHIN 5 MINUTES SELECT item AS c FROM feed 'http://blog.test/feed' WHEN a CONTAINS 'chess' WITHIN 2 MINUTES");
+    day.until(330);
+    for name in ["list", "board", "quiet"] {
+        day.explain(name);
+    }
+    day.until(1_120);
+    for name in ["twice", "pair", "chess"] {
+        day.explain_query(name);
+    }
+    day.restart(true, 5);
+    day.until(1_600);
+    day.explain("board");
+    day.pause_query("twice", true);
+    day.until(1_800);
+    day.explain("list");
+    day.until(2_600);
+    day.pause_query("twice", false);
+    day.set_clock(-600);
+    day.until(3_100);
+    day.explain_query("twice");
+    day.fill_disk(true);
+    day.until(3_500);
+    day.stats();
+    day.fill_disk(false);
+    day.until(4_600);
+    day.remove_query("pair");
+    day.until(5_000);
+    day.explain("list");
+    day.explain("board");
+    day.end();
+}
+
+#[test]
+fn instances_by_the_clock() {
+    let about = "Instances that begin by the clock: around kills, a paused query and a clock set back, any two of four.";
+    let town = (1..=4).fold(town(), |town, n| {
+        let status = if n == 4 { Shown::Status(500) } else { rate("7") };
+        town.at(&format!("http://n{n}.test/"), vec![(0, rate("5")), (2_000, status), (3_500, rate("6"))])
+    });
+    let mut day = Day::new("instances", about, town, |settings| {
+        settings.budget = Pace { per_second: 1.0 / 8.0 };
+    });
+    day.until(100);
+    day.query(
+        "QUERY some ANY 2 OF SELECT value AS a FROM page 'http://n1.test/' PICK '.last' EVERY 10 MINUTES WITHIN 2 MINUTES \
+         SELECT value AS b FROM page 'http://n2.test/' PICK '.last' WITHIN 3 MINUTES \
+         SELECT value AS c FROM page 'http://n3.test/' PICK '.last' EVERY 5 MINUTES WITHIN 1 MINUTE \
+         SELECT value AS d FROM page 'http://n4.test/' PICK '.last' WITHIN 4 MINUTES",
+    );
+    day.query(
+        "QUERY chain SELECT value AS a FROM page 'http://n1.test/' PICK '.last' EVERY 15 MINUTES WITHIN 10 MINUTES \
+         SELECT value AS b FROM page 'http://n2.test/' PICK '.last' WHEN a < 6 WITHIN 2 MINUTES \
+         SELECT value AS c FROM page 'http://n3.test/' PICK '.last' WHEN b > 4 WITHIN 2 MINUTES WEIGHT 4",
+    );
+    day.query("QUERY held SELECT value AS a FROM page 'http://n2.test/' PICK '.last' EVERY 4 MINUTES WITHIN 2 MINUTES");
+    day.pause_query("held", true);
+    day.until(700);
+    for name in ["some", "chain", "held"] {
+        day.explain_query(name);
+    }
+    day.until(915);
+    day.restart(true, 2);
+    day.until(930);
+    day.restart(true, 2);
+    day.until(1_900);
+    day.restart(true, 600);
+    day.until(2_800);
+    day.set_clock(-1_200);
+    day.until(3_600);
+    day.explain_query("some");
+    day.pause_query("held", false);
+    day.until(4_300);
     day.end();
 }

@@ -88,6 +88,11 @@ fn kills_clocks_edits_and_needs() {
     day.until(5_302);
     let url = Some("http://a.test/two".to_owned());
     day.edit("a", "http://a.test/two", SourceEdit { url, ..SourceEdit::default() });
+    day.until(5_700);
+    day.fill_disk(true);
+    day.until(5_900);
+    day.explain("b");
+    day.fill_disk(false);
     day.until(6_000);
     day.set_clock(-3_600);
     day.until(7_000);
