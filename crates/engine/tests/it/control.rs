@@ -627,13 +627,13 @@ fn a_robots_txt_that_could_not_be_read_is_no_failure_of_the_page() {
 }
 
 #[test]
-fn a_source_that_waits_after_a_failure_is_no_longer_held_by_a_clock_that_was_set_back() {
+fn a_source_that_waits_after_a_failure_waits_for_the_same_time_when_the_clock_is_set_back() {
     let mut driver = begun(|settings| settings.longest_gap = Duration::from_hours(24));
     driver.ticks(21, 5_000);
     driver.failed(5_001, 1, Fault::User, PolitenessOutcome::Fine);
     // An hour back: what was an hour ahead still is.
     let (next, asked) = driver.next(1_401);
-    assert_eq!((next, asked.as_str()), (5_001, "probe 1"));
+    assert!((5_001..=5_011).contains(&next) && asked == "probe 1", "{asked} at {next}");
 }
 
 #[test]

@@ -9,10 +9,14 @@ use dunlin_core::Fault;
 use dunlin_engine::Pace;
 use dunlin_engine::capture::{Failure, FollowUp, ProbeOutcome, Refusal, SourceEnd};
 use dunlin_engine::control::Event;
+use dunlin_engine::source_config::{Activity, SourceConfig, WatchedSource};
 use dunlin_net::RetryAfter;
 use dunlin_net::politeness::Outcome as Politeness;
 use dunlin_sched::model::{Completeness, Evidence};
-use dunlin_store::{ObservationId, ProbeId, Recorded, Repeated, SourceId};
+use dunlin_store::{
+    CeiId, CeiState, Health, NewInterval, ObservationId, ProbeId, Recorded, Repeated, ResourceId, SourceId,
+    SourceState, StoredCei, StoredInterval,
+};
 use url::Url;
 
 use super::check;
@@ -113,6 +117,8 @@ struct Hand {
     due: BTreeMap<i64, Vec<String>>,
     n_replies: BTreeMap<i64, usize>,
     is_network_down: bool,
+    /// Whether all probes find what was there before.
+    is_quiet: bool,
     now: i64,
 }
 
@@ -122,11 +128,11 @@ impl Hand {
             "# {about}\n# Each event, and after the colon what fetchers are told to ask for; `writes`: what is stored of a source.\n\n"
         );
         let (due, n_replies) = Default::default();
-        Self { driver, text, n_captures: 0, due, n_replies, is_network_down: false, now: 0 }
+        Self { driver, text, n_captures: 0, due, n_replies, is_network_down: false, is_quiet: false, now: 0 }
     }
 
     fn happened(&mut self, what: &str, asked: Vec<String>) {
-        if !asked.is_empty() || what != "tick" || self.driver.captures.len() > self.n_captures {
+        if !asked.is_empty() || what != "tick" || self.has_written() {
             writeln!(self.text, "{} {what}: {}", written(at(self.now)), asked.join(", ")).unwrap();
         }
         self.written();
@@ -134,6 +140,10 @@ impl Hand {
             let takes = if asked.starts_with("robots") { 1 } else { 2 };
             self.due.entry(self.now + takes).or_default().push(asked);
         }
+    }
+
+    fn has_written(&self) -> bool {
+        self.driver.captures.len() > self.n_captures || !self.driver.handed_over.is_empty()
     }
 
     fn written(&mut self) {
@@ -148,10 +158,12 @@ impl Hand {
                 let after = own.happened_after.map_or("-".to_owned(), written);
                 format!("{} `{}` between {after} and {}", own.kind, own.summary, written(own.happened_before))
             });
+            let captured: Vec<(i64, u32)> =
+                capture.intervals.iter().map(|own| (own.cei.0, own.position)).collect();
             let notes: Vec<&str> = capture.notes.iter().map(|note| note.name.as_str()).collect();
             writeln!(
                 self.text,
-                "    writes {}: {:?}; state {state}; tells {:?}; notes {notes:?}; hosts {scopes:?}",
+                "    writes {}: {:?}; state {state}; tells {:?}; notes {notes:?}; hosts {scopes:?}; captures {captured:?}",
                 capture.source,
                 capture.outcome,
                 told.collect::<Vec<_>>()
@@ -159,6 +171,9 @@ impl Hand {
             .unwrap();
         }
         self.n_captures = self.driver.captures.len();
+        for line in std::mem::take(&mut self.driver.handed_over) {
+            writeln!(self.text, "    hands over {line}").unwrap();
+        }
     }
 
     /// Lets time pass up to a second: answers come, then it ticks.
@@ -171,6 +186,41 @@ impl Hand {
             let asked = self.driver.tick(self.now);
             self.happened("tick", asked);
         }
+    }
+
+    /// Lets time pass until a source is being probed.
+    fn until_probe(&mut self, id: i64) {
+        let is_it = |asked: &String| asked.split([' ', '+']).any(|word| word == id.to_string());
+        for _ in 0..1_000 {
+            if self.due.values().flatten().any(is_it) {
+                return;
+            }
+            self.until(self.now + 1);
+        }
+    }
+
+    /// A source has another configuration.
+    fn configure(
+        &mut self,
+        id: i64,
+        resource: i64,
+        url: &str,
+        activity: impl FnOnce(Box<WatchedSource>) -> Activity,
+    ) {
+        let watched = self.driver.watched(url);
+        let state = SourceState { health: Health::New, reason: String::new(), since: at(0), announced: None };
+        let config = SourceConfig {
+            id: SourceId(id),
+            resource: ResourceId(resource),
+            state,
+            activity: activity(Box::new(watched)),
+        };
+        let kind = match config.activity {
+            Activity::Watch(_) => "watched",
+            Activity::Pause(_) => "paused",
+            Activity::Invalid { .. } => "invalid",
+        };
+        self.event(&format!("{id} is {kind} at {url}"), Event::Configured(vec![config]));
     }
 
     fn event(&mut self, what: &str, event: Event) {
@@ -191,7 +241,9 @@ impl Hand {
         let id = ids[0];
         let (_, _, url, plan) = SOURCES.iter().find(|(own, ..)| *own == id).copied().unwrap();
         let n = self.n_replies.entry(id).or_default();
-        let reply = if self.is_network_down {
+        let reply = if self.is_quiet {
+            Reply::Same
+        } else if self.is_network_down {
             Reply::Fails(Fault::Ours, Politeness::LocalFailure)
         } else {
             *n += 1;
@@ -377,11 +429,112 @@ fn requests_writes_that_fail_and_a_clock_that_goes_back() {
     hand.now = 300;
     hand.until(700);
     hand.report();
-    hand.driver.join_resource(hand.now, 5, 55, "http://b.test/another");
-    hand.happened("5 has another address", Vec::new());
+    hand.configure(5, 55, "http://b.test/another", Activity::Watch);
+    hand.until(800);
+    hand.until_probe(1);
+    hand.configure(1, 1, "http://a.test/", Activity::Pause);
+    hand.until_probe(9);
+    let granted = hand.driver.control.request_probe(at(hand.now), SourceId(9));
+    hand.happened(&format!("a probe of 9 is requested while it is probed, {granted:?}"), Vec::new());
+    hand.configure(9, 9, "http://h.test/", Activity::Watch);
+    hand.until_probe(8);
+    hand.configure(8, 88, "http://e.test/elsewhere", Activity::Watch);
+    hand.until_probe(2);
+    hand.event("3 is removed", Event::Removed(SourceId(3)));
     hand.until(1_000);
+    hand.configure(1, 1, "http://a.test/", Activity::Watch);
+    let reason = "no such recipe".to_owned();
+    hand.configure(4, 4, "http://b.test/", |_| Activity::Invalid { reason });
+    hand.until(1_200);
+    hand.report();
     hand.event("it stops", Event::Stopping);
-    hand.until(1_050);
+    hand.until(1_250);
     hand.report();
     check("requests", &hand.text);
+}
+
+/// A need as the store has it: how many of these, by source, from when to when, and whether they are captured.
+fn need(id: i64, need: u32, of: &[(i64, i64, i64, bool)]) -> StoredCei {
+    let interval = |(source, start, finish, is_captured): &(i64, i64, i64, bool)| StoredInterval {
+        interval: NewInterval { source: SourceId(*source), start: at(*start), finish: at(*finish) },
+        captured: is_captured.then_some(ObservationId(1)),
+    };
+    let intervals = of.iter().map(interval).collect();
+    let (created, weight) = (at(0), id as f64);
+    StoredCei { id: CeiId(id), need, weight, state: CeiState::Open, created, ended: None, intervals }
+}
+
+#[test]
+fn needs_of_sources_that_come_and_go() {
+    let mut driver = ControlDriver::new(|settings| {
+        settings.budget = Pace { per_second: 0.1 };
+        settings.longest_gap = Duration::from_hours(1);
+    });
+    for id in [1, 4, 6] {
+        let (_, resource, url, _) = SOURCES.iter().find(|(own, ..)| *own == id).copied().unwrap();
+        driver.join_resource(0, id, resource, url);
+    }
+    let about = "Needs: extended, withdrawn, waiting for sources that are paused or gone, captured in part.";
+    let mut hand = Hand::new(about, driver);
+    hand.is_quiet = true;
+    hand.until(100);
+    let added = |ceis: Vec<StoredCei>| Event::CeisAdded(ceis);
+    hand.event("1: both", added(vec![need(1, 2, &[(1, 200, 260, false), (6, 220, 300, false)])]));
+    hand.event("2: soon over", added(vec![need(2, 1, &[(4, 90, 100, false)])]));
+    hand.event("3: nobody has source 9", added(vec![need(3, 1, &[(9, 100, 600, false)])]));
+    hand.event(
+        "4: half of it is captured",
+        added(vec![need(4, 2, &[(9, 50, 60, true), (1, 300, 360, false)])]),
+    );
+    hand.until(205);
+    hand.configure(6, 6, "http://c.test/", Activity::Pause);
+    hand.until(250);
+    hand.configure(6, 6, "http://c.test/", Activity::Watch);
+    hand.until(320);
+    hand.report();
+    hand.event("5: one of two", added(vec![need(5, 1, &[(4, 400, 420, false), (6, 405, 425, false)])]));
+    hand.event("6: to be extended", added(vec![need(6, 1, &[(1, 430, 470, false)])]));
+    hand.event("6 is extended", Event::CeiExtended(CeiId(6)));
+    hand.event("6 is extended again", Event::CeiExtended(CeiId(6)));
+    let more = [(1, 430, 470, false), (4, 500, 540, false), (6, 520, 580, false)];
+    hand.event("6 is read", Event::CeiRead(need(6, 2, &more[..2])));
+    hand.event("6 is read again", Event::CeiRead(need(6, 3, &more)));
+    hand.event("7: to be withdrawn", added(vec![need(7, 1, &[(4, 450, 480, false)])]));
+    hand.event("7 is extended", Event::CeiExtended(CeiId(7)));
+    hand.event("7 is withdrawn", Event::CeiWithdrawn(CeiId(7)));
+    hand.event("7 is read", Event::CeiRead(need(7, 1, &[(4, 450, 480, false), (1, 480, 500, false)])));
+    hand.event("3 is extended", Event::CeiExtended(CeiId(3)));
+    let both = [(9, 100, 600, false), (1, 610, 680, false)];
+    hand.event("3 is read", Event::CeiRead(need(3, 1, &both)));
+    hand.until(700);
+    hand.report();
+    hand.event(
+        "8: while it is being probed",
+        added(vec![need(8, 2, &[(1, 700, 800, false), (4, 700, 900, false)])]),
+    );
+    hand.until_probe(1);
+    hand.configure(4, 4, "http://b.test/", Activity::Pause);
+    hand.until(820);
+    hand.configure(4, 4, "http://b.test/", Activity::Watch);
+    hand.until(910);
+    hand.event(
+        "9: waits until it is too late",
+        added(vec![need(9, 1, &[(9, 1_000, 1_201, false), (9, 1_000, 1_100, false)])]),
+    );
+    hand.event(
+        "10: of a source that goes",
+        added(vec![need(10, 1, &[(6, 950, 1_400, false), (1, 1_500, 1_560, false)])]),
+    );
+    hand.event(
+        "11: all of it must be captured",
+        added(vec![need(11, 2, &[(1, 950, 990, false), (6, 1_000, 1_100, false)])]),
+    );
+    hand.until(1_000);
+    hand.event("6 is removed", Event::Removed(SourceId(6)));
+    hand.until(1_600);
+    hand.report();
+    hand.event("10 is withdrawn", Event::CeiWithdrawn(CeiId(10)));
+    hand.until(1_900);
+    hand.report();
+    check("needs", &hand.text);
 }

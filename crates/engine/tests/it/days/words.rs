@@ -5,7 +5,7 @@ use dunlin_store::{NewSource, SourceEdit};
 
 use super::diary::Day;
 use super::town::Town;
-use crate::fixtures::feed;
+use crate::fixtures::{feed, page};
 
 const STORY: &str = "The hurricane has reached the coast of Florida near Tampa this morning. Roofs were torn off in three towns and \
     two hundred thousand homes are without power. The governor asked people to stay where they are until the water is gone.";
@@ -25,7 +25,15 @@ fn town() -> Town {
         let mut entries: Vec<(i64, String, String)> =
             (-4..9).map(|k| (k * 3_600 + n * 61, format!("Notes {k} of {n}"), usual.clone())).collect();
         match n {
-            1 => entries.push((9_000, "Landfall in Florida".to_owned(), STORY.to_owned())),
+            1 => {
+                entries.push((9_000, "Landfall in Florida".to_owned(), STORY.to_owned()));
+                entries.push((12_000, "Again: landfall in Florida".to_owned(), STORY.to_owned()));
+                entries.push((
+                    22_200,
+                    "A new hurricane in Florida".to_owned(),
+                    OTHER.replace("Friday", "Sunday"),
+                ));
+            }
             2 => entries.push((15_500, "Hurricane in Florida".to_owned(), OTHER.to_owned())),
             5 => entries.push((9_700, "Hurricane reaches Florida".to_owned(), RETOLD.to_owned())),
             6 => entries.push((
@@ -40,12 +48,27 @@ fn town() -> Town {
             entries.iter().map(|(at, title, text)| (*at, title.as_str(), text.as_str())).collect();
         town = town.feed(&format!("http://site{n}.test/feed"), 20, &entries);
     }
-    town
+    let page = |edition: &str| format!("The hurricane over Florida, edition {edition}.");
+    let pages: Vec<String> = ["one", "two", "three", "four"].map(page).to_vec();
+    let pages: Vec<(i64, [&str; 2])> = (0..)
+        .step_by(5_000)
+        .zip(&pages)
+        .map(|(at, line)| (at, ["About the weather.", line.as_str()]))
+        .collect();
+    let pages: Vec<(i64, &[&str])> = pages.iter().map(|(at, lines)| (*at, lines.as_slice())).collect();
+    town.page("http://paper.test/", &pages).feed(
+        "http://own.test/feed",
+        9,
+        &[
+            (-9_000, "Old", "Old words."),
+            (6_000, "Hurricane Florida", "A hurricane in Florida, read for a query."),
+        ],
+    )
 }
 
 #[test]
 fn words_and_the_sources_that_say_them() {
-    let about = "Eight feeds of small weight, and queries that watch for words.";
+    let about = "Eight feeds and a page of small weight, and queries that watch for words.";
     let mut day = Day::new("words", about, town(), |settings| {
         settings.budget = Pace { per_second: 1.0 / 60.0 };
         settings.longest_gap = std::time::Duration::from_hours(2);
@@ -54,7 +77,11 @@ fn words_and_the_sources_that_say_them() {
         let source = NewSource { weight: 0.02, ..feed(&format!("http://site{n}.test/feed")) };
         day.add(&format!("site {n}"), source);
     }
+    day.add("paper", NewSource { weight: 0.02, ..page("http://paper.test/") });
     day.until(3_600);
+    day.query(
+        "QUERY own SELECT item AS n FROM feed 'http://own.test/feed' EVERY 20 MINUTES WITHIN 5 MINUTES",
+    );
     day.query(
         "QUERY storms WATCH 'hurricane florida' IMPORTANCE 0.8 WATCH 'onions recipe3' IMPORTANCE 0.1 \
          WHERE NOT item.title CONTAINS 'football' FOR 5 HOURS",
@@ -73,11 +100,17 @@ fn words_and_the_sources_that_say_them() {
     day.remove("site 5");
     day.pause_query("ports", true);
     day.until(15_000);
+    day.explain_query("ports");
     day.pause_query("ports", false);
+    day.until(15_100);
+    day.explain_query("ports");
     day.explain("site 1");
     day.explain("site 3");
     day.until(19_000);
     day.explain_query("storms");
+    for name in ["site 0", "site 3", "paper"] {
+        day.explain(name);
+    }
     day.remove_query("notes");
     day.until(23_000);
     day.explain_query("storms");
