@@ -178,7 +178,7 @@ mod tests {
             title: String::new(),
             link: None,
             text: String::new(),
-            outline: Default::default(),
+            outline: dunlin_extract::outline::Outline::default(),
             author: None,
             published: None,
         }

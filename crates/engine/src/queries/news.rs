@@ -231,8 +231,9 @@ mod tests {
 
     #[test]
     fn an_entry_is_known_again_by_its_number_and_a_part_of_a_page_by_its_words() {
-        let words =
-            |salt: usize| -> String { (0..40).map(|n| format!("word{} ", n * 7 + salt * 1_000)).collect() };
+        let words = |salt: usize| {
+            (0..40).map(|n| format!("word{}", n * 7 + salt * 1_000)).collect::<Vec<_>>().join(" ")
+        };
         let story =
             |source, entry, salt| Story { source, entry, text: Fingerprint::of("Title", &words(salt)) };
         assert!(story(1, 5, 1).repeats(&story(1, 5, 2)), "the same entry, told anew");

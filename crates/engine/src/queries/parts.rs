@@ -366,7 +366,7 @@ mod tests {
             title: String::new(),
             link: None,
             text: text.to_owned(),
-            outline: Default::default(),
+            outline: dunlin_extract::outline::Outline::default(),
             author: None,
             published: None,
         };

@@ -12,8 +12,8 @@ use dunlin_net::{Error as NetError, RetryAfter};
 use dunlin_sched::model::Model;
 use dunlin_sched::value::{Life, Urgency, ValueModel};
 use dunlin_store::{
-    CeiId, CeiState, Cursor, Health, NewInterval, ObservationId, Outcome, Recorded, Repeated, ResourceId,
-    SourceId, SourceState, StoredCei, StoredInterval,
+    CeiId, CeiState, Health, NewInterval, Outcome, ResourceId, SourceId, SourceState, StoredCei,
+    StoredInterval,
 };
 use url::Url;
 
@@ -28,10 +28,10 @@ fn wait(seconds: u64) -> PolitenessOutcome {
     PolitenessOutcome::Limited { retry_after: Some(RetryAfter::Delay(Duration::from_secs(seconds))) }
 }
 
-const ROBOTS: &str = "http://a.test/robots.txt";
+pub(crate) const ROBOTS: &str = "http://a.test/robots.txt";
 
 /// A source whose robots.txt is known, and that has just been asked for the first time, at 20.
-fn begun(change: impl FnOnce(&mut Settings)) -> ControlDriver {
+pub(crate) fn begun(change: impl FnOnce(&mut Settings)) -> ControlDriver {
     let mut driver = ControlDriver::new(change);
     driver.join(0, 1, "http://a.test/1");
     assert_eq!(driver.tick(0), [format!("robots {ROBOTS}")]);
@@ -596,87 +596,4 @@ fn a_probe_requested_before_an_edit_counted_is_made_after_it() {
     driver.control.request_probe(at(20), SourceId(1)).unwrap();
     driver.seen(31, 1);
     assert_eq!(driver.ticks(32, 60).len(), 1, "the shortest gap does not count for it");
-}
-
-#[test]
-fn a_page_that_stays_gone_is_tried_ever_less_often_up_to_its_longest_gap() {
-    let mut driver = begun(|settings| settings.longest_gap = Duration::from_mins(150));
-    let mut now = 21;
-    for pause in [3_600, 7_200, 9_000, 9_000] {
-        driver.failed(now, 1, Fault::User, PolitenessOutcome::Fine);
-        assert_eq!(driver.next(now + 1), (now + pause, "probe 1".to_owned()));
-        now += pause;
-    }
-}
-
-#[test]
-fn a_robots_txt_that_could_not_be_read_is_no_failure_of_the_page() {
-    let mut driver = ControlDriver::new(|_| ());
-    driver.join(0, 1, "http://a.test/1");
-    driver.tick(0);
-    driver.robots(1, ROBOTS, 503, "");
-    let (again, asked) = driver.next(2);
-    assert_eq!(asked, format!("robots {ROBOTS}"));
-    driver.robots(again + 1, ROBOTS, 503, "");
-    let (again, _) = driver.next(again + 2);
-    driver.robots(again + 1, ROBOTS, 404, "");
-    let (now, asked) = driver.next(again + 2);
-    assert_eq!(asked, "probe 1");
-    driver.failed(now, 1, Fault::Remote, PolitenessOutcome::Abandoned);
-    assert_eq!(driver.next(now + 1), (now + 30, "probe 1".to_owned()), "its first failure");
-}
-
-#[test]
-fn a_source_that_waits_after_a_failure_waits_for_the_same_time_when_the_clock_is_set_back() {
-    let mut driver = begun(|settings| settings.longest_gap = Duration::from_hours(24));
-    driver.ticks(21, 5_000);
-    driver.failed(5_001, 1, Fault::User, PolitenessOutcome::Fine);
-    // An hour back: what was an hour ahead still is.
-    let (next, asked) = driver.next(1_401);
-    assert!((5_001..=5_011).contains(&next) && asked == "probe 1", "{asked} at {next}");
-}
-
-#[test]
-fn a_capture_of_a_source_that_was_removed_meanwhile_is_no_loss() {
-    let mut driver = begun(|_| ());
-    driver.is_store_slow = true;
-    driver.seen(21, 1);
-    let (probe, source) = (driver.probe(1), SourceId(1));
-    let result = Err(dunlin_store::Error::NoSuchSource(source));
-    driver.happen(22, Event::Written { probe, source, result });
-    let stats = driver.control.stats();
-    assert_eq!((stats.lost_captures, stats.in_flight), (0, 0));
-}
-
-#[test]
-fn a_capture_that_was_stored_before_is_counted_once() {
-    let mut driver = begun(|_| ());
-    driver.is_store_slow = true;
-    driver.seen(21, 1);
-    let recorded = Recorded {
-        observation: ObservationId(1),
-        version: None,
-        cursors: Some((Cursor(4), Cursor(6))),
-        last_result: None,
-        repeated: Repeated::Yes,
-    };
-    let (probe, source) = (driver.probe(1), SourceId(1));
-    driver.happen(22, Event::Written { probe, source, result: Ok(recorded.clone()) });
-    assert_eq!((driver.control.stats().captures, driver.control.stats().changes), (0, 0));
-    let recorded = Recorded { repeated: Repeated::No, ..recorded };
-    driver.happen(23, Event::Written { probe, source, result: Ok(recorded) });
-    assert_eq!((driver.control.stats().captures, driver.control.stats().changes), (1, 3));
-}
-
-#[test]
-fn signs_of_life_may_be_ten_decisions_and_half_a_minute_old() {
-    let mut driver = ControlDriver::new(|_| ());
-    assert!(!driver.control.health().is_alive(at(0)), "before the first decision");
-    driver.tick(100);
-    let health = driver.control.health();
-    assert_eq!(health.patience, Duration::from_secs(40));
-    assert!(health.is_alive(at(140)) && !health.is_alive(at(141)));
-    assert!(health.is_well(at(140)));
-    driver.happen(141, trouble("disk full"));
-    assert!(driver.control.health().is_alive(at(140)) && !driver.control.health().is_well(at(140)));
 }

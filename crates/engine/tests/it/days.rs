@@ -38,10 +38,11 @@ fn check(name: &str, found: &str) {
     let shown = |lines: &[&str]| {
         let from = first.saturating_sub(AROUND).min(lines.len());
         let until = (first + AROUND).min(lines.len());
-        (from..until).map(|line| format!("{:>5}  {}\n", line + 1, lines[line])).collect::<String>()
+        let numbered = (from..until).map(|line| format!("{:>5}  {}", line + 1, lines[line]));
+        numbered.collect::<Vec<_>>().join("\n")
     };
     panic!(
-        "{} is another day from line {} on (see the head of days.rs)\nexpected:\n{}found:\n{}",
+        "{} is another day from line {} on (see the head of days.rs)\nexpected:\n{}\nfound:\n{}",
         path.display(),
         first + 1,
         shown(&expected),

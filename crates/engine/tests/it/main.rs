@@ -25,6 +25,7 @@ mod scoring; // how well what was told fits what is known
 mod sharing; // sources of one resource
 mod slow; // pages that take too long to read, and what else may stand still
 mod stand_ins; // answers that are not what their source is about
+mod waits; // how long sources wait, and what is counted once
 mod web; // a simulated web
 mod weeks; // long runs: completeness, budget, nothing lost, replay
 mod words; // how well words find sources, and retold stories are known again

@@ -168,7 +168,7 @@ fn misses_and_their_reasons() {
 fn changes_that_are_waited_for() {
     let about = "Queries that wait for changes of sources that are watched: twice of one, until they end, paused, overwritten.";
     let notices = |n: usize| -> Vec<&str> { ["One.", "Two.", "Three.", "Four.", "Five."][..n].to_vec() };
-    let states: Vec<(i64, Vec<&str>)> = (1..=5).map(|n| (n as i64 * 1_000 - 1_000, notices(n))).collect();
+    let states: Vec<(i64, Vec<&str>)> = (0..).step_by(1_000).zip((1..=5).map(notices)).collect();
     let states: Vec<(i64, &[&str])> = states.iter().map(|(at, lines)| (*at, lines.as_slice())).collect();
     let town = town().page("http://list.test/", &states);
     let mut day = Day::new("changes", about, town, |settings| {

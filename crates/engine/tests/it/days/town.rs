@@ -67,12 +67,11 @@ impl Town {
 
     /// The robots.txt of a host from these seconds on.
     pub(super) fn robots(self, host: &str, states: &[(i64, u16, &str)]) -> Self {
-        let shown = |(from, status, text): &(i64, u16, &str)| match status {
-            200 => (*from, Shown::Text((*text).to_owned())),
-            status => (*from, Shown::Status(*status)),
+        let shown = |(from, status, text): &(i64, u16, &str)| {
+            let is_there = *status == 200;
+            (*from, if is_there { Shown::Text((*text).to_owned()) } else { Shown::Status(*status) })
         };
-        let states = states.iter().map(shown).collect();
-        self.at(&format!("http://{host}/robots.txt"), states)
+        self.at(&format!("http://{host}/robots.txt"), states.iter().map(shown).collect())
     }
 
     fn state(&self, url: &str, now: Time) -> Option<(usize, Shown)> {
@@ -103,8 +102,8 @@ impl Town {
                     if request.validators().etag.as_deref() == Some(&etag) {
                         return Ok(fetched(304, &[("etag", &etag)], String::new(), &url, hops));
                     }
-                    let headers = [("etag", etag.as_str()), ("content-type", media_type(&text))];
-                    return Ok(fetched(200, &headers, text, &url, hops));
+                    let own = [("etag", etag.as_str()), ("content-type", media_type(&text))];
+                    return Ok(fetched(200, &own, text, &url, hops));
                 }
                 Shown::With(headers, text) => {
                     let mut all: Vec<(&str, &str)> =
@@ -177,8 +176,8 @@ fn media_type(text: &str) -> &'static str {
 
 /// A page with a heading and these paragraphs.
 pub(super) fn html(lines: &[&str]) -> String {
-    let lines: String = lines.iter().map(|line| format!("<p>{line}</p>")).collect();
-    format!("<html><head><title>Town</title></head><body><h1>The page</h1>{lines}</body></html>")
+    let lines = lines.join("</p><p>");
+    format!("<html><head><title>Town</title></head><body><h1>The page</h1><p>{lines}</p></body></html>")
 }
 
 /// A feed of the last of these entries, the newest first.
