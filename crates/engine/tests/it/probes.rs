@@ -175,6 +175,17 @@ fn an_etag_is_kept_when_the_answer_not_modified_does_not_repeat_it() {
 }
 
 #[test]
+fn what_an_error_page_calls_itself_is_not_asked_for() {
+    let mut probed = Probed::source(page(PAGE));
+    probed.see(answer(200, &[("etag", "\"v1\"")], "<p>One</p>"));
+    probed.see(answer(500, &[("etag", "\"sorry\"")], "<p>Sorry</p>"));
+    probed.see(answer(304, &[], ""));
+    let sent: Vec<Option<&str>> =
+        probed.run.world().requests.iter().map(|(_, etag)| etag.as_deref()).collect();
+    assert_eq!(sent, [None, Some("\"v1\""), Some("\"v1\"")]);
+}
+
+#[test]
 fn a_page_has_moved_for_good_only_if_every_step_says_so() {
     for (statuses, is_for_good) in [([301, 302], false), ([307, 308], false), ([301, 308], true)] {
         let hops = statuses

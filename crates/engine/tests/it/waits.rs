@@ -3,9 +3,13 @@
 use std::time::Duration;
 
 use dunlin_core::Fault;
+use dunlin_engine::RobotsRule;
 use dunlin_engine::control::Event;
+use dunlin_engine::source_config::{Activity, SourceConfig, WatchedSource};
 use dunlin_net::politeness::Outcome as PolitenessOutcome;
-use dunlin_store::{Cursor, ObservationId, Recorded, Repeated, SourceId};
+use dunlin_store::{
+    Cursor, Health, ObservationId, Outcome, Recorded, Repeated, ResourceId, SourceId, SourceState,
+};
 
 use crate::control::{ROBOTS, begun};
 use crate::driver::ControlDriver;
@@ -105,4 +109,33 @@ fn an_edit_during_a_probe_does_not_forget_how_the_source_fares_after_it() {
     driver.failed(again, 1, Fault::Remote, PolitenessOutcome::Abandoned);
     assert_eq!(driver.captures.last().unwrap().state, None, "it fares as before");
     assert_eq!(driver.next(again + 1).0, again + 60, "it is its second failure");
+}
+
+#[test]
+fn a_page_that_failed_by_itself_is_not_reached_through_others() {
+    let mut driver = ControlDriver::new(|settings| {
+        settings.robots = RobotsRule::Ignore;
+        settings.politeness.gap = Duration::ZERO;
+    });
+    driver.join(0, 1, "http://a.test/");
+    driver.join(0, 2, "http://b.test/page");
+    assert_eq!(driver.tick(0).len(), 2);
+    driver.failed(1, 2, Fault::Remote, PolitenessOutcome::Broken);
+    assert!(driver.redirected(2, 1, "http://a.test/", "http://b.test/page").is_empty());
+    let Outcome::Failed { fault, reason } = &driver.captures.last().unwrap().outcome else { panic!() };
+    assert_eq!(*fault, Fault::Remote);
+    assert_eq!(reason, "it redirects to http://b.test/page: that page has failed before");
+}
+
+/// As after a start with a clock that was ahead before.
+#[test]
+fn a_last_probe_that_is_still_to_come_counts_as_made_now() {
+    let mut driver = ControlDriver::new(|settings| settings.robots = RobotsRule::Ignore);
+    let watched = WatchedSource { last_probe: Some(at(50_000)), ..driver.watched("http://a.test/") };
+    let state = SourceState { health: Health::Well, reason: String::new(), since: at(0), announced: None };
+    let (id, resource) = (SourceId(1), ResourceId(1));
+    let config = SourceConfig { id, resource, state, activity: Activity::Watch(Box::new(watched)) };
+    driver.happen(100, Event::Configured(vec![config]));
+    let (next, asked) = driver.next(101);
+    assert!(asked == "probe 1" && (120..=150).contains(&next), "{asked} at {next}: it is due as any other");
 }

@@ -117,6 +117,7 @@ fn words_and_the_sources_that_say_them() {
     day.explain_query("ports");
     day.explain("site 1");
     day.explain("site 3");
+    day.rehearse("QUERY r WATCH 'hurricane florida' IMPORTANCE 1 WHERE NOT item.title CONTAINS 'notes'");
     day.remove_query("ports");
     day.remove_query("storms");
     day.until(25_000);
