@@ -413,6 +413,26 @@ fn what_may_just_be_asked_is_installed() {
     run.add_query(&until("2027-01-15T08:01")).unwrap();
 }
 
+/// As no capture of it would be told.
+#[test]
+fn a_query_that_is_tried_by_its_words_passes_over_what_is_read_for_queries_only() {
+    let posts = [(600, "Hurricane over Florida"), (1_200, "Florida after the hurricane")];
+    let (test_store, mut run) = service(Texts::default().feed("http://weather.test/", &posts));
+    run.add_query("QUERY posts SELECT item AS post FROM feed 'http://weather.test/' EVERY 5 MINUTES")
+        .unwrap();
+    run.run_until(at(2_000));
+    let rehearsed = |run: &Simulation<Texts>| {
+        let text = "QUERY storms WATCH 'hurricane florida' IMPORTANCE 1";
+        let rehearsal =
+            dunlin_engine::queries::rehearse(text, &*test_store.store, &settings(), run.clock()).unwrap();
+        (rehearsal.n_results, rehearsal.span.is_some())
+    };
+    assert_eq!(rehearsed(&run), (0, false));
+    run.add_source(crate::fixtures::feed("http://weather.test/")).unwrap();
+    run.run_until(at(4_000));
+    assert!(rehearsed(&run).1, "one that is watched counts");
+}
+
 /// A source that a query has added is nobody's, whatever it is called.
 #[test]
 fn a_source_that_is_there_for_queries_has_no_name_and_no_number_for_others() {
