@@ -265,7 +265,9 @@ fn text_item(text: &str) -> RawItem {
 fn is_closed(text: &str) -> bool {
     const NEAR_THE_END: usize = 2_000;
     let tail = &text.as_bytes()[text.len().saturating_sub(NEAR_THE_END)..];
-    let has = |tag: &[u8]| tail.windows(tag.len()).any(|window| window.eq_ignore_ascii_case(tag));
+    let has = |tag: &[u8]| {
+        tail.windows(tag.len()).any(|window| window[0] == b'<' && window.eq_ignore_ascii_case(tag))
+    };
     has(b"</html") || has(b"</body")
 }
 

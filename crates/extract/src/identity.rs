@@ -3,6 +3,7 @@
 //! An id that several different items carry identifies none of them: all of them fall back to the link, then to
 //! the content. Giving it to the first would make a re-ordered feed look edited.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use dunlin_core::Time;
@@ -29,72 +30,104 @@ pub(crate) struct RawItem {
 /// Longer values are replaced by their fingerprint: an id is a key in every table.
 const LONGEST_VALUE: usize = 512;
 
+/// An item with a fingerprint of its content, which is made when it is asked for: what has a place of its own needs none.
+struct Candidate {
+    raw: RawItem,
+    fingerprint: OnceCell<String>,
+}
+
+impl Candidate {
+    fn new(raw: RawItem) -> Self {
+        Self { raw, fingerprint: OnceCell::new() }
+    }
+
+    fn fingerprint(&self) -> &str {
+        let RawItem { title, link, text, .. } = &self.raw;
+        self.fingerprint.get_or_init(|| content_id(&[title, link.as_deref().unwrap_or_default(), text]))
+    }
+
+    /// What could identify it, best first; its content comes after all of these.
+    fn given_ids(&self) -> impl Iterator<Item = ItemId> {
+        let given = [
+            (IdOrigin::Guid, self.raw.guid.as_deref()),
+            (IdOrigin::Link, self.raw.link.as_deref()),
+            (IdOrigin::Place, self.raw.place.as_deref()),
+        ];
+        given.into_iter().filter_map(|(origin, value)| {
+            let value = value.map(str::trim).filter(|value| !value.is_empty())?;
+            let is_long = value.len() > LONGEST_VALUE;
+            let value = if is_long { content_id(&[value]) } else { value.to_owned() };
+            Some(ItemId { origin, value })
+        })
+    }
+}
+
 /// Gives every item an id; items that are copies of another one are left out.
 pub(crate) fn assign(raw_items: Vec<RawItem>, diagnostics: &mut Vec<Diagnostic>) -> Vec<Item> {
     let n_raw = raw_items.len();
-    let raw_items = without_copies(raw_items);
-    let mut carriers: BTreeMap<ItemId, usize> = BTreeMap::new();
-    let candidates: Vec<Vec<ItemId>> = raw_items.iter().map(candidates).collect();
-    for id in candidates.iter().flatten() {
-        *carriers.entry(id.clone()).or_default() += 1;
-    }
+    let candidates = without_copies(raw_items);
+    let given: Vec<Vec<ItemId>> =
+        candidates.iter().map(|candidate| candidate.given_ids().collect()).collect();
+    let carriers = counted(given.iter().flatten());
     // One example says what is wrong; a feed with a thousand shared ids should not give a thousand messages.
     let shared = carriers.iter().find(|(id, n_items)| id.origin == IdOrigin::Guid && **n_items > 1);
     diagnostics
         .extend(shared.map(|(id, n_items)| Diagnostic::SharedId { id: id.value.clone(), n_items: *n_items }));
-    let mut items = Vec::with_capacity(raw_items.len());
-    for (raw, candidates) in raw_items.into_iter().zip(candidates) {
-        let Some(id) = candidates.into_iter().find(|id| carriers.get(id) == Some(&1)) else {
-            continue;
+    let own = |ids: &Vec<ItemId>| ids.iter().find(|id| carriers[id] == 1).cloned();
+    let own: Vec<Option<ItemId>> = given.iter().map(own).collect();
+    let by_content = if own.contains(&None) {
+        counted(candidates.iter().map(Candidate::fingerprint))
+    } else {
+        BTreeMap::new()
+    };
+    let mut ids = Vec::with_capacity(candidates.len());
+    for (candidate, own) in candidates.iter().zip(own) {
+        let content = || {
+            let value = candidate.fingerprint();
+            let is_own = by_content.get(value) == Some(&1);
+            is_own.then(|| ItemId { origin: IdOrigin::Content, value: value.to_owned() })
         };
-        let RawItem { title, link, text, outline, author, published, .. } = raw;
-        items.push(Item { id, title, link, text, outline, author, published });
+        ids.push(own.or_else(content));
     }
+    drop(by_content);
+    let items: Vec<Item> = candidates
+        .into_iter()
+        .zip(ids)
+        .filter_map(|(Candidate { raw, .. }, id)| {
+            let RawItem { title, link, text, outline, author, published, .. } = raw;
+            Some(Item { id: id?, title, link, text, outline, author, published })
+        })
+        .collect();
     if items.len() < n_raw {
         diagnostics.push(Diagnostic::Repeated { n_items: n_raw - items.len() });
     }
     items
 }
 
-/// What could identify an item, best first.
-fn candidates(raw: &RawItem) -> Vec<ItemId> {
-    let given = [
-        (IdOrigin::Guid, raw.guid.as_deref()),
-        (IdOrigin::Link, raw.link.as_deref()),
-        (IdOrigin::Place, raw.place.as_deref()),
-    ];
-    let mut ids: Vec<ItemId> = given
-        .into_iter()
-        .filter_map(|(origin, value)| {
-            let value = value.map(str::trim).filter(|value| !value.is_empty())?;
-            let is_long = value.len() > LONGEST_VALUE;
-            let value = if is_long { content_id(&[value]) } else { value.to_owned() };
-            Some(ItemId { origin, value })
-        })
-        .collect();
-    ids.push(ItemId { origin: IdOrigin::Content, value: fingerprint(raw) });
-    ids
-}
-
-fn fingerprint(raw: &RawItem) -> String {
-    content_id(&[&raw.title, raw.link.as_deref().unwrap_or_default(), &raw.text])
+/// How often each is there.
+fn counted<T: Ord>(all: impl Iterator<Item = T>) -> BTreeMap<T, usize> {
+    let mut counts = BTreeMap::new();
+    for one in all {
+        *counts.entry(one).or_default() += 1;
+    }
+    counts
 }
 
 /// Items that agree in content, and in guid or in having no other, are one item that appears several times.
-fn without_copies(raw_items: Vec<RawItem>) -> Vec<RawItem> {
-    let mut seen = BTreeSet::new();
-    let mut guid_uses: BTreeMap<String, usize> = BTreeMap::new();
-    for guid in raw_items.iter().filter_map(|raw| raw.guid.clone()) {
-        *guid_uses.entry(guid).or_default() += 1;
+fn without_copies(raw_items: Vec<RawItem>) -> Vec<Candidate> {
+    let mut candidates: Vec<Candidate> = raw_items.into_iter().map(Candidate::new).collect();
+    if candidates.len() < 2 {
+        return candidates;
     }
-    raw_items
-        .into_iter()
-        .filter(|raw| {
-            // A shared guid cannot distinguish two equal items.
-            let guid = raw.guid.clone().filter(|guid| guid_uses.get(guid) == Some(&1));
-            seen.insert((guid, raw.place.clone(), fingerprint(raw)))
-        })
-        .collect()
+    let guids = candidates.iter().filter_map(|candidate| candidate.raw.guid.clone());
+    let guid_uses = counted(guids);
+    let mut seen = BTreeSet::new();
+    candidates.retain(|candidate| {
+        // A shared guid cannot distinguish two equal items.
+        let guid = candidate.raw.guid.clone().filter(|guid| guid_uses.get(guid) == Some(&1));
+        seen.insert((guid, candidate.raw.place.clone(), candidate.fingerprint().to_owned()))
+    });
+    candidates
 }
 
 #[cfg(test)]

@@ -65,7 +65,7 @@ pub use extractor::{Extractor, Input};
 pub use first_look::{CandidatePart, Doubt, FirstLook, NamedFeed};
 pub use flicker::Flicker;
 pub use limits::Limits;
-pub use not_the_page::{NotThePage, is_another, not_the_page};
+pub use not_the_page::{Likeness, NotThePage, likeness};
 pub use parts::Recognised;
 pub use tokens::{Amount, amounts};
 pub use work::Work;

@@ -44,28 +44,42 @@ impl fmt::Display for NotThePage {
 /// Fewer lines are too few to tell a page by.
 const FEWEST_LINES: usize = 3;
 
-/// What `document` is instead of the page that had these items, if it is not the page.
-pub fn not_the_page(previous: &[Item], document: &Document) -> Option<NotThePage> {
+/// What an answer says beside the page that was there before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Likeness {
+    /// What it is instead of the page, if it is not the page.
+    pub stands_in: Option<NotThePage>,
+    /// Whether next to nothing of the page is left in it.
+    pub is_another: bool,
+}
+
+/// Compares `document` with the page that had these items.
+pub fn likeness(previous: &[Item], document: &Document) -> Likeness {
     let (old, new) = (lines_of(previous), lines_of(&document.items));
+    let is_another = are_others(&old, &new);
+    Likeness { stands_in: stands_in(previous, &old, &new, document, is_another), is_another }
+}
+
+fn stands_in(
+    previous: &[Item],
+    old: &[&str],
+    new: &[&str],
+    document: &Document,
+    is_other: bool,
+) -> Option<NotThePage> {
     if old.len() < FEWEST_LINES {
-        let is_notice = is_notice_for_a_short_page(previous, &old, &new, document);
+        let is_notice = is_notice_for_a_short_page(previous, old, new, document);
         return is_notice.then_some(NotThePage::Notice);
     }
-    if is_cut_off(&old, &new, document.ends_early) {
+    if is_cut_off(old, new, document.ends_early) {
         return Some(NotThePage::CutOff);
     }
     let size = |lines: &[&str]| lines.iter().map(|line| line.len()).sum::<usize>();
-    let is_other = are_others(&old, &new);
-    let says_so = document.title.iter().map(String::as_str).chain(new.iter().copied()).any(is_notice);
-    if is_other && says_so && (size(&new) < size(&old) || new.len() < 12) {
+    let says_so = || document.title.iter().map(String::as_str).chain(new.iter().copied()).any(is_notice);
+    if is_other && says_so() && (size(new) < size(old) || new.len() < 12) {
         return Some(NotThePage::Notice);
     }
-    (is_other && size(&new) * 4 < size(&old)).then_some(NotThePage::Remains)
-}
-
-/// Whether next to nothing of the page that had these items is left in `document`.
-pub fn is_another(previous: &[Item], document: &Document) -> bool {
-    are_others(&lines_of(previous), &lines_of(&document.items))
+    (is_other && size(new) * 4 < size(old)).then_some(NotThePage::Remains)
 }
 
 fn lines_of(items: &[Item]) -> Vec<&str> {
@@ -193,7 +207,7 @@ mod tests {
                         the oven every morning</p><p>Closed on Mondays and on all public holidays</p></body></html>";
 
     fn check(body: &str) -> Option<NotThePage> {
-        not_the_page(&read(PAGE).items, &read(body))
+        likeness(&read(PAGE).items, &read(body)).stands_in
     }
 
     #[test]
@@ -221,7 +235,7 @@ mod tests {
             read(&format!("<html><head><title>{title}</title></head><body>{body}</body></html>"))
         };
         let page = short("Pump", "<p>42 bar</p>");
-        let check = |document: &Document| not_the_page(&page.items, document);
+        let check = |document: &Document| likeness(&page.items, document).stands_in;
         let notice = Some(NotThePage::Notice);
         assert_eq!(check(&short("503 Service Unavailable", "<p>nginx</p>")), notice);
         assert_eq!(check(&short("", "<h1>Wartung</h1><p>Gleich zurück.</p>")), notice);
@@ -230,7 +244,7 @@ mod tests {
         assert_eq!(check(&short("Pump", "<h1>Maintenance</h1>")), None);
         assert_eq!(check(&short("Maintenance", "<p>42 bar</p>")), None);
         let other = short("Error 4", "<p>no oil</p>");
-        assert_eq!(not_the_page(&other.items, &short("Error 5", "<p>no water</p>")), None);
+        assert_eq!(likeness(&other.items, &short("Error 5", "<p>no water</p>")).stands_in, None);
     }
 
     #[test]

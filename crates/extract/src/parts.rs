@@ -13,7 +13,6 @@ use std::ops::Range;
 
 use crate::hashing::mixed;
 use crate::outline::{LineContext, Region};
-use crate::tokens::tokens;
 use crate::work::Work;
 
 use anchors::{aligned, anchors};
@@ -72,7 +71,7 @@ pub(crate) struct Parts {
 const STEPS_PER_BYTE: u64 = 4;
 
 /// Compares two texts; as a whole where there is too little work left for more.
-pub(crate) fn compare(old: &[Line<'_>], new: &[Line<'_>], moment: Moment, work: &Work) -> Parts {
+pub(crate) fn compare<'i>(old: &[Line<'i>], new: &[Line<'i>], moment: Moment, work: &Work) -> Parts {
     if !work.take((old.len() + new.len()) as u64) {
         return Parts { is_unknown: true, ..Parts::default() };
     }
@@ -170,12 +169,12 @@ impl Comparing<'_, '_> {
         inserted: Range<usize>,
     ) -> (Vec<Candidate>, Vec<Candidate>) {
         let candidates = |lines: &[Line<'_>], range: Range<usize>| -> Vec<Candidate> {
-            range.map(|index| Candidate { index, key: key_of(lines[index].text) }).collect()
+            range.map(|index| Candidate { index, key: key_of(lines[index].tokens()) }).collect()
         };
         let (mut removed, mut inserted) = (candidates(self.old, removed), candidates(self.new, inserted));
         // Lines with the same words, whatever their figures, are found first: rows of a table keep their order.
         let templates = |lines: &[Line<'_>], candidates: &[Candidate]| -> Vec<u64> {
-            candidates.iter().map(|line| values::template_of(&tokens(lines[line.index].text))).collect()
+            candidates.iter().map(|line| values::template_of(lines[line.index].tokens())).collect()
         };
         let pairs = aligned(&templates(self.old, &removed), &templates(self.new, &inserted), self.work);
         let mut is_paired = (vec![false; removed.len()], vec![false; inserted.len()]);
@@ -217,7 +216,7 @@ impl Comparing<'_, '_> {
     /// Which lines of a hunk became which.
     fn pairs(&self, removed: &[usize], inserted: &[usize]) -> Vec<(usize, usize)> {
         let read = |lines: &[Line<'_>], indices: &[usize]| -> Vec<Features> {
-            indices.iter().map(|index| features(lines[*index])).collect()
+            indices.iter().map(|index| features(&lines[*index])).collect()
         };
         let pairs = paired(&read(self.old, removed), &read(self.new, inserted), self.work);
         pairs.into_iter().map(|(old, new)| (removed[old], inserted[new])).collect()
@@ -232,9 +231,8 @@ impl Comparing<'_, '_> {
             let of_several: BTreeSet<u32> = of_several.collect();
             let is_alone = |line: &Line<'_>| !of_several.contains(&line.context.path);
             for index in indices.iter().filter(|index| by_words || is_alone(&lines[**index])) {
-                let line = lines[*index];
-                let what =
-                    (line.context.path, if by_words { values::template_of(&tokens(line.text)) } else { 0 });
+                let line = &lines[*index];
+                let what = (line.context.path, if by_words { values::template_of(line.tokens()) } else { 0 });
                 found.entry(what).and_modify(|place| *place = None).or_insert(Some(*index));
             }
             found
@@ -244,12 +242,12 @@ impl Comparing<'_, '_> {
     }
 
     fn add_edit(&mut self, old: usize, new: usize) {
-        let (before, now) = (self.old[old], self.new[new]);
+        let (before, now) = (&self.old[old], &self.new[new]);
         if let Some(what) = values::recognised_lines(before.text, now.text) {
             self.parts.recognised.push((old, new, what, Vec::new()));
             return;
         }
-        let slots = slots::slots(&before, &now, self.elapsed, self.work);
+        let slots = slots::slots(before, now, self.elapsed, self.work);
         if slots.iter().all(|slot| slot.noise.is_some()) {
             let what = slots.iter().filter_map(|slot| slot.noise).max();
             self.parts.recognised.push((old, new, what.unwrap_or(Recognised::Formatting), slots));
@@ -259,8 +257,8 @@ impl Comparing<'_, '_> {
             self.parts.n_moved += 1;
             return;
         }
-        let template = values::template_of(&tokens(now.text));
-        let only_values = values::template_of(&tokens(before.text)) == template;
+        let template = values::template_of(now.tokens());
+        let only_values = values::template_of(before.tokens()) == template;
         // The same words at the same place are one figure that moves, wherever the lines above it went.
         let place = if only_values {
             mixed(now.context.path, &template.to_string())
@@ -280,19 +278,18 @@ impl Comparing<'_, '_> {
 
     fn add_removed(&mut self, indices: &[usize]) {
         for group in entries(indices, self.old) {
-            let line = self.old[group.start];
-            self.add_group(PartKind::Removed, group, line);
+            self.add_group(PartKind::Removed, group);
         }
     }
 
     fn add_inserted(&mut self, indices: &[usize]) {
         for group in entries(indices, self.new) {
-            let line = self.new[group.start];
-            self.add_group(PartKind::Added, group, line);
+            self.add_group(PartKind::Added, group);
         }
     }
 
-    fn add_group(&mut self, kind: PartKind, group: Range<usize>, line: Line<'_>) {
+    fn add_group(&mut self, kind: PartKind, group: Range<usize>) {
+        let line = &(if kind == PartKind::Added { self.new } else { self.old })[group.start];
         let (old, new) = if kind == PartKind::Added { (0..0, group) } else { (group, 0..0) };
         let place = mixed(line.context.path, &format!("#{}", line.ordinal));
         let LineContext { container, region, .. } = line.context;

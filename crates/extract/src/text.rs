@@ -3,45 +3,46 @@
 /// One line per line, white space collapsed, empty lines gone.
 pub(crate) fn tidy_lines(text: &str) -> String {
     let mut tidied = String::with_capacity(text.len());
-    for line in text.lines() {
-        let mut words = line.split_whitespace().peekable();
-        if words.peek().is_none() {
-            continue;
-        }
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         if !tidied.is_empty() {
             tidied.push('\n');
         }
-        if is_tidy(line) {
-            tidied.push_str(line);
-        } else {
-            push_words(&mut tidied, words);
-        }
+        push_tidied(&mut tidied, line);
     }
     tidied
-}
-
-/// Whether a line has one space between words of ASCII and none at its ends, which most lines do that were tidied once.
-fn is_tidy(line: &str) -> bool {
-    let bytes = line.as_bytes();
-    let (Some(b'!'..=b'~'), Some(b'!'..=b'~')) = (bytes.first(), bytes.last()) else { return false };
-    bytes.iter().all(|byte| matches!(byte, b' '..=b'~'))
-        && bytes.iter().zip(&bytes[1..]).all(|pair| pair != (&b' ', &b' '))
 }
 
 /// Everything on one line.
 pub(crate) fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
-    push_words(&mut line, text.split_whitespace());
+    push_tidied(&mut line, text.trim());
     line
 }
 
-fn push_words<'a>(line: &mut String, words: impl Iterator<Item = &'a str>) {
-    for (index, word) in words.enumerate() {
-        if index > 0 {
-            line.push(' ');
-        }
-        line.push_str(word);
+/// Pushes a text without white space at its ends, with one space between its words.
+fn push_tidied(tidied: &mut String, text: &str) {
+    if has_single_spaces(text) {
+        return tidied.push_str(text);
     }
+    for (index, word) in text.split_whitespace().enumerate() {
+        if index > 0 {
+            tidied.push(' ');
+        }
+        tidied.push_str(word);
+    }
+}
+
+/// Whether all white space of a text is single spaces, as in most texts: those need not be cut into words.
+fn has_single_spaces(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let behind = bytes.get(1..).unwrap_or_default();
+    // Without a way out of the loops, and with bytes for truth values, sixteen are looked at in one step.
+    let pairs = bytes.iter().zip(behind);
+    let has_double =
+        pairs.fold(0, |found, (a, b)| found | (u8::from(*a == b' ') & u8::from(*b == b' '))) != 0;
+    let is_other = |byte: &u8| u8::from(!matches!(byte, b' '..=b'~'));
+    let has_other = || bytes.iter().fold(0, |found, byte| found | is_other(byte)) != 0;
+    !has_double && (!has_other() || text.chars().all(|c| c == ' ' || !c.is_whitespace()))
 }
 
 /// The beginning of `text` that fits in `max_bytes` without cutting a character.
@@ -69,6 +70,7 @@ mod tests {
     fn white_space_is_tidied() {
         assert_eq!(tidy_lines("  a \t b\n\n \r\n c\u{a0}d "), "a b\nc d");
         assert_eq!(one_line(" a\n b "), "a b");
+        assert_eq!(one_line("\u{3000}ä\u{2009}b  c\u{b}d e\u{85}"), "ä b c d e");
     }
 
     #[test]

@@ -62,13 +62,17 @@ impl Token<'_> {
 
 /// The tokens of a line. White space is none.
 pub(crate) fn tokens(line: &str) -> Vec<Token<'_>> {
-    let tokens = month_dates(line, pieces(line));
-    spans::merged(line, relative::merged(line, &tokens))
+    let mut tokens = pieces(line);
+    join_dates(line, &mut tokens);
+    relative::join(line, &mut tokens);
+    spans::join(line, &mut tokens);
+    tokens
 }
 
 /// The words, figures and marks of a line, none of them joined.
 fn pieces(line: &str) -> Vec<Token<'_>> {
-    let mut tokens: Vec<Token<'_>> = Vec::new();
+    const BYTES_OF_A_WORD: usize = 6;
+    let mut tokens: Vec<Token<'_>> = Vec::with_capacity(line.len() / BYTES_OF_A_WORD + 1);
     let mut at = 0;
     let mut codes = Codes::of(line);
     while let Some(c) = line[at..].chars().next() {
@@ -77,11 +81,11 @@ fn pieces(line: &str) -> Vec<Token<'_>> {
             continue;
         }
         let is_after_space =
-            line[..at].chars().next_back().is_none_or(|before| before.is_whitespace() || before == '(');
+            || line[..at].chars().next_back().is_none_or(|before| before.is_whitespace() || before == '(');
         let code = codes.length_at(at);
         let (kind, length) = match c {
             _ if code.is_some() => (Kind::Code, code.unwrap_or_default()),
-            '-' | '−' if is_after_space && signed(&line[at + c.len_utf8()..]).is_some() => {
+            '-' | '−' if is_after_space() && signed(&line[at + c.len_utf8()..]).is_some() => {
                 (Kind::Number, c.len_utf8() + signed(&line[at + c.len_utf8()..]).unwrap_or_default())
             }
             _ => token_at(&line[at..], c),
@@ -199,38 +203,41 @@ fn decimals(rest: &str) -> usize {
     if (1..=2).contains(&n_digits) && ends { 1 + n_digits } else { 0 }
 }
 
-/// Joins `14 March 2026`, `March 14, 2026` and `2026年3月14日`, each to one date.
-fn month_dates<'t>(line: &'t str, tokens: Vec<Token<'t>>) -> Vec<Token<'t>> {
-    if !tokens.iter().any(|token| matches!(token.kind, Kind::Number | Kind::Date)) {
-        return tokens;
-    }
-    let mut joined = Vec::with_capacity(tokens.len());
-    let mut rest = &tokens[..];
-    while let Some(first) = rest.first() {
-        let (next, n_tokens) = match month_date(rest) {
-            Some((kind, n_tokens)) => (span(line, kind, &rest[..n_tokens]), n_tokens),
-            None => (*first, 1),
+/// Makes one token of several wherever `several` finds some at the beginning of the rest, from the left.
+fn join<'t>(
+    line: &'t str,
+    tokens: &mut Vec<Token<'t>>,
+    several: impl Fn(&[Token<'t>]) -> Option<(Kind, usize)>,
+) {
+    let (mut at, mut n_kept) = (0, 0);
+    while at < tokens.len() {
+        let (token, n_tokens) = match several(&tokens[at..]) {
+            Some((kind, n_tokens)) => (span(line, kind, &tokens[at..at + n_tokens]), n_tokens),
+            None => (tokens[at], 1),
         };
-        push_date(line, &mut joined, next);
-        rest = &rest[n_tokens..];
+        tokens[n_kept] = token;
+        (at, n_kept) = (at + n_tokens, n_kept + 1);
     }
-    joined
+    tokens.truncate(n_kept);
 }
 
-/// Pushes a token; the day of the week before a date belongs to it: `Thu, 9 Apr`.
-fn push_date<'t>(line: &'t str, tokens: &mut Vec<Token<'t>>, token: Token<'t>) {
-    if token.kind == Kind::Date {
-        let is_mark = |token: &&Token<'_>| matches!(token.text, "," | ".");
-        let n_marks = tokens.iter().rev().take_while(is_mark).count();
-        let day_at = tokens.len().checked_sub(n_marks + 1);
-        if let Some(day_at) = day_at.filter(|at| n_marks < 3 && is_weekday(tokens[*at].text)) {
-            let day = tokens[day_at];
-            tokens.truncate(day_at);
-            tokens.push(span(line, Kind::Date, &[day, token]));
-            return;
-        }
+/// Joins `14 March 2026`, `March 14, 2026`, `Thu, 9 Apr` and `2026年3月14日`, each to one date.
+fn join_dates<'t>(line: &'t str, tokens: &mut Vec<Token<'t>>) {
+    if tokens.iter().any(|token| matches!(token.kind, Kind::Number | Kind::Date)) {
+        join(line, tokens, |rest| month_date(rest).or_else(|| date_with_weekday(rest)));
     }
-    tokens.push(token);
+}
+
+/// A date behind the day of the week, with a mark or two between them.
+fn date_with_weekday(tokens: &[Token<'_>]) -> Option<(Kind, usize)> {
+    const MOST_MARKS: usize = 2;
+    let is_mark = |token: &&Token<'_>| matches!(token.text, "," | ".");
+    let (day, rest) = tokens.split_first()?;
+    let n_marks = rest.iter().take_while(is_mark).count();
+    let date = rest.get(n_marks..).filter(|_| n_marks <= MOST_MARKS)?;
+    let written = || date.first().filter(|date| date.kind == Kind::Date).map(|date| (date.kind, 1));
+    let (kind, n_tokens) = month_date(date).or_else(written)?;
+    (kind == Kind::Date && is_weekday(day.text)).then_some((kind, 1 + n_marks + n_tokens))
 }
 
 /// One token for several, at least one.

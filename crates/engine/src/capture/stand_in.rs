@@ -7,7 +7,7 @@ use std::time::Duration;
 use dunlin_core::Time;
 use dunlin_extract::document::Format;
 use dunlin_extract::recipe::Recipe;
-use dunlin_extract::{Diagnostic, Document, Doubt, Item, NotThePage, is_another, not_the_page};
+use dunlin_extract::{Diagnostic, Document, Doubt, Item, NotThePage, likeness};
 
 use crate::memory::ProbeNote;
 
@@ -61,15 +61,15 @@ pub(super) fn of_next(
     if is_feed(document.format) && matches!(recipe, Recipe::Auto | Recipe::Feed) || *recipe == Recipe::Feed {
         return None;
     }
-    let problem = not_the_page(present, document);
-    if problem != Some(NotThePage::CutOff)
+    let found = likeness(present, document);
+    if found.stands_in != Some(NotThePage::CutOff)
         && !note.is_doubted
-        && is_another(present, document)
+        && found.is_another
         && let Some(doubt) = doubt()
     {
         return Some(StandIn { patience: notice, ..of_first(&doubt) });
     }
-    problem.map(StandIn::from)
+    found.stands_in.map(StandIn::from)
 }
 
 /// What programs make for programs: a page in its place is none of it.

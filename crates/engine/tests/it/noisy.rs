@@ -92,6 +92,19 @@ const KINDS: [(&str, &[Noise]); 8] = [
     ("all", &[clock, posted, most_read, advertisement, counter, token]),
 ];
 
+/// A feed behind two servers, one of which is a day behind: an entry comes and goes, and another one says now this and now that.
+fn flipping_feed(n_answers: usize) -> String {
+    let is_stale = drawn(n_answers, 3, 2) == 1;
+    let title = if is_stale { "Ferry to run" } else { "Ferry to run again from Monday" };
+    let item = |n: i64, title: &str| {
+        let date = rfc822(at(-86_400 * n));
+        format!("<item><guid>{n}</guid><title>{title}</title><pubDate>{date}</pubDate></item>")
+    };
+    let newest = if is_stale { String::new() } else { item(1, "Library opens on Sundays") };
+    let items = newest + &item(2, title) + &item(3, "Old lighthouse finds a buyer");
+    format!("<rss version='2.0'><channel><title>Flipping</title>{items}</channel></rss>")
+}
+
 /// Noisy pages, and a quiet feed.
 struct NoisyWeb {
     n_answers: BTreeMap<String, usize>,
@@ -101,6 +114,10 @@ struct NoisyWeb {
 impl NoisyWeb {
     fn body(&self, path: &str, now: Time) -> (String, &'static str) {
         let is_after = now >= at(TRUE_CHANGE);
+        let n_before = self.n_answers.get(path).copied().unwrap_or(0);
+        if path == "/flipping" {
+            return (flipping_feed(n_before), "application/rss+xml");
+        }
         let Some((_, noises)) = KINDS.iter().find(|(name, _)| *name == &path[1..]) else {
             let item = |n: i64| {
                 let date = rfc822(at(if n == 2 { TRUE_CHANGE } else { -86_400 }));
@@ -110,7 +127,6 @@ impl NoisyWeb {
             let body = format!("<rss version='2.0'><channel><title>Quiet</title>{items}</channel></rss>");
             return (body, "application/rss+xml");
         };
-        let n_before = self.n_answers.get(path).copied().unwrap_or(0);
         let noise: String = noises.iter().map(|noise| noise(now, n_before)).collect();
         let price = if is_after { "€ 17.49" } else { "€ 19.99" };
         let body = format!(
@@ -190,4 +206,42 @@ fn an_hour_of_noise_raises_at_most_one_alarm_a_page_and_hides_no_truth() {
     assert_eq!(told["quiet"].len(), 1);
     assert_eq!(alone["quiet"].len(), 1);
     assert!(n_probes * 10 >= n_alone * 9, "{n_probes} probes of the feed, {n_alone} without noise beside it");
+}
+
+/// What is told of a page with a rotating line that is added when another one of `site` has been watched for a while.
+fn told_of_a_second_page(site: &str) -> Vec<String> {
+    let test_store = test_store();
+    let web = NoisyWeb { n_answers: BTreeMap::new(), log: Vec::new() };
+    let mut run = Simulation::new(test_store.store.clone(), Settings::default(), web, at(0)).unwrap();
+    run.add_source(page(&format!("http://{site}/rotating-line"))).unwrap();
+    run.run_until(at(TRUE_CHANGE - 600));
+    let second = run.add_source(page("http://shop.example/rotating-line?page=2")).unwrap();
+    run.run_until(at(END));
+    let changes = all_changes(&*test_store.store).into_iter();
+    changes.filter(|change| change.source == second).map(|change| change.found.summary).collect()
+}
+
+#[test]
+fn what_one_page_of_a_site_has_taught_serves_the_next_from_its_first_minute() {
+    let is_true = |summary: &String| summary.contains("19.99") && summary.contains("17.49");
+    let told = told_of_a_second_page("shop.example");
+    assert!(told.len() == 1 && is_true(&told[0]), "{told:?}");
+    // Another site teaches nothing: there the line has to be seen to rotate.
+    let told = told_of_a_second_page("other.example");
+    assert!(told.len() > 1 && told.iter().any(is_true), "{told:?}");
+}
+
+#[test]
+fn a_feed_that_flips_between_two_states_is_told_of_a_handful_of_times() {
+    let test_store = test_store();
+    let web = NoisyWeb { n_answers: BTreeMap::new(), log: Vec::new() };
+    let mut run = Simulation::new(test_store.store.clone(), Settings::default(), web, at(0)).unwrap();
+    run.add_source(feed("http://news.example/flipping")).unwrap();
+    run.run_until(at(END));
+    let n_answers = run.world().n_answers["/flipping"];
+    let told: Vec<String> =
+        all_changes(&*test_store.store).into_iter().map(|change| change.found.summary).collect();
+    let n_of_title = told.iter().filter(|summary| summary.contains("Ferry")).count();
+    assert!(n_answers > 50, "{n_answers} answers");
+    assert!(n_of_title <= 3 && told.len() == n_of_title + 1, "{told:?}");
 }

@@ -15,6 +15,7 @@ use crate::parts::{
     self, Line, Moment, Part, PartKind, Recognised, counts, is_measured, is_precious, key_of, lines_of,
     pieces_of, recognised_line,
 };
+use crate::tokens::{Token, tokens};
 use crate::work::Work;
 
 /// One difference between two contents.
@@ -152,7 +153,7 @@ fn edits<'i>(
     let (old_around, new_around) = (Surroundings::of(&old_lines), Surroundings::of(&new_lines));
     let n_before = differences.len();
     for (before, now, what, slots) in &parts.recognised {
-        let (line_before, line) = (old_lines[*before], new_lines[*now]);
+        let (line_before, line) = (&old_lines[*before], &new_lines[*now]);
         let mut difference = ignored(Reason::Recognised(*what), line_before.text, line.text);
         difference.nature.region = line.context.region;
         difference.container = mixed(base, &line.context.container.to_string());
@@ -201,10 +202,14 @@ fn difference<'i>(
 ) -> Difference<'i> {
     let (old, new) = (&around_old.lines[part.old.clone()], &around_new.lines[part.new.clone()]);
     let text = |lines: &[Line<'_>]| lines.iter().map(|line| line.text).collect::<Vec<_>>().join("\n");
-    let print = |text: &str| mixed(base, &print_of(text));
-    let prints = |lines: &[Line<'_>]| lines.iter().map(|line| print(line.text)).collect::<Vec<_>>();
+    let print = |text: &str, tokens: &[Token<'_>]| mixed(base, &print_of(text, tokens));
+    let prints = |lines: &[Line<'_>]| -> Vec<u32> {
+        lines.iter().map(|line| print(line.text, line.tokens())).collect()
+    };
     let pieces = |lines: &[Line<'_>]| match lines {
-        [line] if !part.slots.is_empty() => pieces_of(line.text).into_iter().map(print).collect(),
+        [line] if !part.slots.is_empty() => {
+            pieces_of(line.text).into_iter().map(|piece| print(piece, &tokens(piece))).collect()
+        }
         _ => Vec::new(),
     };
     let (side, range) = if part.new.is_empty() { (around_old, &part.old) } else { (around_new, &part.new) };
@@ -218,10 +223,10 @@ fn difference<'i>(
             .flatten()
             .map(Reason::Recognised)
     };
-    let is_precious = lines().any(|line| is_precious(line.text));
+    let is_precious = lines().any(|line| is_precious(line.tokens()));
     let is_value = matches!(part.kind, PartKind::Edited { only_values: true });
-    let is_measured =
-        new.iter().any(|line| is_measured(line.text)) || is_value && counts(old[0].text, new[0].text);
+    let is_measured = new.iter().any(|line| is_measured(line.tokens()))
+        || is_value && counts(old[0].tokens(), new[0].tokens());
     let by_region = match part.region {
         Region::Content => 0,
         Region::Aside => 4,
@@ -268,9 +273,9 @@ fn difference<'i>(
 }
 
 /// What a line is remembered by: without its counters and relative times, where words are left to know it by.
-fn print_of(text: &str) -> String {
+fn print_of(text: &str, tokens: &[Token<'_>]) -> String {
     const FEWEST_WORDS: usize = 3;
     let has_words =
         text.split_whitespace().filter(|word| !word.contains(char::is_numeric)).nth(FEWEST_WORDS).is_some();
-    if has_words { key_of(text).to_string() } else { text.to_owned() }
+    if has_words { key_of(tokens).to_string() } else { text.to_owned() }
 }

@@ -10,6 +10,7 @@ use super::seen::{How, Seen};
 use super::spots::Spot;
 use super::template::Template;
 use super::verdict::{Reason, Suppressed, Verdict};
+use crate::document::IdOrigin;
 use crate::hashing::mixed;
 use crate::outline::Region;
 use crate::parts::{PartKind, Shape};
@@ -236,10 +237,16 @@ fn reason_for(
             let is_code =
                 || difference.slots.iter().all(|spot| !spot.is_open() || spot.slot.shape == Shape::Code);
             let is_text = || difference.slots.iter().any(|spot| spot.slot.shape.is_replaced());
+            // Two servers that are not of one mind; a state that is told in an entry stands for a while.
+            let is_entry_in_doubt = || {
+                let is_entry = matches!(difference.changed.item().id.origin, IdOrigin::Guid | IdOrigin::Link);
+                let hardly_stands = |spot: &Spot| places.record(spot.key).hardly_stands();
+                is_entry && difference.slots.iter().filter(|spot| spot.is_open()).all(hardly_stands)
+            };
             let is_one_of_few = has_returned.here
                 && (page.is_variant && !only_values
                     || n_returns > 2
-                    || n_returns > 1 && is_text()
+                    || n_returns > 1 && (is_text() || is_entry_in_doubt())
                     || is_code())
                 || lists_known_pieces(seen, difference);
             if !(is_one_of_few || is_beside && has_returned.anywhere) {

@@ -112,9 +112,9 @@ impl Record {
             return true;
         }
         // Hardly ever the same, and never for several probes, however far those are apart.
-        let never_rests = self.lately >= LONG && self.stood_lately * 4 <= self.lately;
+        let never_rests = self.lately >= LONG && self.hardly_stands();
         // A figure that goes on and on in one direction may be an edition, but not for ever.
-        let goes_on = self.lately >= OFTEN && self.stood_lately * 4 <= self.lately;
+        let goes_on = self.lately >= OFTEN && self.hardly_stands();
         if spot.slot.is_precious || nature.is_precious {
             // A ticker shows money as well: hardly ever the same, now up, now down, by little or not alone in that.
             return spot.slot.shape == Shape::Figure
@@ -142,7 +142,12 @@ impl Record {
 
     /// Different nearly every time, and never the same for several probes.
     pub(super) fn never_rests(self) -> bool {
-        self.is_convicted() || self.lately >= OFTEN && self.stood_lately * 4 <= self.lately
+        self.is_convicted() || self.lately >= OFTEN && self.hardly_stands()
+    }
+
+    /// Whether what was here lately was mostly gone within a few probes.
+    pub(super) fn hardly_stands(self) -> bool {
+        self.stood_lately * 4 <= self.lately
     }
 
     /// Whether what comes here was mostly here before.

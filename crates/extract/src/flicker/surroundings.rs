@@ -49,7 +49,7 @@ impl<'l, 'i> Surroundings<'l, 'i> {
 
     /// The first line of the entry that a line is a value in, if it says what the value is of: words, and no figures.
     pub(super) fn label_before(&self, index: usize) -> &'i str {
-        let line = self.lines[index];
+        let line = &self.lines[index];
         if line.context.starts_entry || line.context.is_heading || line.text.len() > MAX_LABEL {
             return "";
         }

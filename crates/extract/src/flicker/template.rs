@@ -15,7 +15,7 @@ const BYTES_OF_PLACE: usize = 4;
 pub struct Template {
     /// Of figures, codes and words; the latest last.
     restless: Vec<u32>,
-    /// Of lists whose entries take turns.
+    /// Of lists whose entries take turns, and of lines whose texts do.
     rotating: Vec<u32>,
 }
 
@@ -58,7 +58,7 @@ impl Template {
         }
         open.all(|spot| {
             if spot.slot.shape.is_replaced() {
-                rotates()
+                rotates() || self.rotating.contains(&spot.key)
             } else {
                 !spot.slot.is_precious && self.restless.contains(&spot.key)
             }

@@ -2,7 +2,7 @@
 
 use crate::parts::anchors::aligned;
 use crate::parts::{Line, values};
-use crate::tokens::{Kind, tokens};
+use crate::tokens::{Kind, Token, tokens};
 use crate::work::Work;
 
 /// What a line is compared by.
@@ -15,8 +15,8 @@ pub(super) struct Features {
     words: Vec<u64>,
 }
 
-pub(super) fn features(line: Line<'_>) -> Features {
-    Features { starts_entry: line.context.starts_entry, ..features_of(line.text, line.context.path) }
+pub(super) fn features(line: &Line<'_>) -> Features {
+    Features { starts_entry: line.context.starts_entry, ..features_of(line.tokens(), line.context.path) }
 }
 
 impl Features {
@@ -25,20 +25,19 @@ impl Features {
     }
 }
 
-fn features_of(text: &str, path: u32) -> Features {
+fn features_of(tokens: &[Token<'_>], path: u32) -> Features {
     let is_word = |kind| matches!(kind, Kind::Word | Kind::Number | Kind::Date | Kind::Time);
-    let tokens = tokens(text);
     let words = tokens.iter().filter(|token| is_word(token.kind));
     let mut words: Vec<u64> = words.map(|token| values::hash_of(token.text)).collect();
     words.sort_unstable();
-    Features { template: values::template_of(&tokens), path, starts_entry: false, words }
+    Features { template: values::template_of(tokens), path, starts_entry: false, words }
 }
 
 /// Pairs of texts that have half of their words in common, or all of them but the figures, in the order of both.
 pub(crate) fn alike_texts(old: &[&str], new: &[&str], work: &Work) -> Vec<(usize, usize)> {
     let read = |texts: &[&str]| -> Vec<Features> {
         // Different places, so that nothing is paired for where it stands.
-        let line = |text: &&str| Features { starts_entry: true, ..features_of(text, 0) };
+        let line = |text: &&str| Features { starts_entry: true, ..features_of(&tokens(text), 0) };
         texts.iter().map(line).collect()
     };
     let (old, new) = (read(old), read(new));

@@ -1,14 +1,15 @@
 //! The lines of an item, with where each stands: under which elements, below which heading, as which of several. Compares nothing.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use crate::document::Item;
 use crate::hashing::mixed;
 use crate::outline::LineContext;
-use crate::tokens::{Kind, tokens};
+use crate::tokens::{Kind, Token, tokens};
 
 /// One line of an item, with where it stands. The title comes first.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Line<'i> {
     pub(crate) text: &'i str,
     pub(crate) context: LineContext,
@@ -16,6 +17,15 @@ pub(crate) struct Line<'i> {
     pub(super) ordinal: u32,
     /// A fingerprint of the nearest heading above it.
     pub(super) section: u32,
+    /// What it is cut into, once somebody has asked.
+    tokens: OnceCell<Vec<Token<'i>>>,
+}
+
+impl<'i> Line<'i> {
+    /// Its words, figures and marks. Most lines are the same on both sides and are never asked for them; the others often are.
+    pub(crate) fn tokens(&self) -> &[Token<'i>] {
+        self.tokens.get_or_init(|| tokens(self.text))
+    }
 }
 
 /// The place of titles.
@@ -34,7 +44,7 @@ pub(crate) fn lines_of(item: &Item) -> Vec<Line<'_>> {
     let with_ordinal = |(text, context): (_, LineContext)| {
         let ordinal = above.entry(context.path).or_default();
         *ordinal += 1;
-        Line { text, context, ordinal: *ordinal - 1, section: 0 }
+        Line { text, context, ordinal: *ordinal - 1, section: 0, tokens: OnceCell::new() }
     };
     let mut lines: Vec<Line<'_>> = title.into_iter().chain(body).map(with_ordinal).collect();
     let mut section = 0;
@@ -52,7 +62,8 @@ pub(crate) fn lines_of(item: &Item) -> Vec<Line<'_>> {
 fn drop_ranks(lines: &mut [Line<'_>]) {
     const FEWEST: usize = 3;
     let mut ranked: BTreeMap<(u32, u32), Vec<(usize, usize)>> = BTreeMap::new();
-    for (index, line) in lines.iter().enumerate() {
+    let may_have_one = |line: &Line<'_>| line.text.starts_with(|c: char| c == '#' || c.is_ascii_digit());
+    for (index, line) in lines.iter().enumerate().filter(|(_, line)| may_have_one(line)) {
         let LineContext { path, container, .. } = line.context;
         let rows = ranked.entry((path, container)).or_default();
         if let Some(n_bytes) = rank(line.text, rows.len() + 1) {

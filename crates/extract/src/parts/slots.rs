@@ -12,7 +12,7 @@ use super::values::{About, Recognised, is_money, is_version, plain, print_of};
 use crate::diff::same;
 use crate::hashing::mixed;
 use crate::outline::LineContext;
-use crate::tokens::{Kind, Token, tokens, value_of};
+use crate::tokens::{Kind, Token, value_of};
 use crate::work::Work;
 use noise::{is_code_like, is_long_word, noises};
 
@@ -73,10 +73,10 @@ const SHORTEST_TEXT: usize = 3;
 
 /// In what two lines differ; nothing if only in formatting.
 pub(super) fn slots(before: &Line<'_>, now: &Line<'_>, elapsed: Option<Elapsed>, work: &Work) -> Vec<Slot> {
-    let (old, new) = (tokens(before.text), tokens(now.text));
-    let mut differences = differences(&old, &new, work);
-    let about = About::of(&new).in_context(now.context.is_heading);
-    let (lead_before, lead) = (lead(&old), lead(&new));
+    let (old, new) = (before.tokens(), now.tokens());
+    let mut differences = differences(old, new, work);
+    let about = About::of(new).in_context(now.context.is_heading);
+    let (lead_before, lead) = (lead(old), lead(new));
     let n_common = lead_before.iter().zip(&lead).take_while(|(a, b)| a == b).count();
     let label = |words: &[&str]| words.iter().fold(0, |label, word| mixed(label, word));
     let line_of = |line: &Line<'_>, label: u32| {
@@ -95,7 +95,7 @@ pub(super) fn slots(before: &Line<'_>, now: &Line<'_>, elapsed: Option<Elapsed>,
     // An entry of a list with no word in common is another entry, however short.
     let is_other_entry = now.context.starts_entry && n_words > 0 && n_other == n_words;
     let is_replaced = is_text && n_other * 2 >= n_words || is_other_entry;
-    let mut noise = noises(&old, &new, &differences, about, elapsed);
+    let mut noise = noises(old, new, &differences, about, elapsed);
     let is_told_as_one = is_replaced || differences.len() > MOST_SLOTS;
     if is_told_as_one && noise.iter().any(|(noise, _)| noise.is_none()) {
         // Another text altogether: that figures stand at the same places says nothing.
@@ -129,7 +129,7 @@ pub(super) fn slots(before: &Line<'_>, now: &Line<'_>, elapsed: Option<Elapsed>,
         };
         let at = if is_value { n_values[is.start].to_string() } else { "words".to_owned() };
         let is_money_there = |index: usize| {
-            new[index].kind == Kind::Number && (is_money(&new, index) || is_version(&new, index))
+            new[index].kind == Kind::Number && (is_money(new, index) || is_version(new, index))
         };
         let start = new.get(is.start).map_or(now.text.len(), |token| token.at);
         let movement = match (&old[was.clone()], &new[is.clone()]) {
@@ -147,7 +147,7 @@ pub(super) fn slots(before: &Line<'_>, now: &Line<'_>, elapsed: Option<Elapsed>,
             shape: match () {
                 () if is_replaced && is_text => Shape::Passage,
                 () if is_replaced => Shape::Entry,
-                () if is_code_like(before.text, &old, was) && is_code_like(now.text, &new, is) => Shape::Code,
+                () if is_code_like(before.text, old, was) && is_code_like(now.text, new, is) => Shape::Code,
                 () if is_value => Shape::Figure,
                 () if is_long_word(&old[was.clone()]) && is_long_word(&new[is.clone()]) => Shape::LongWord,
                 () => Shape::Words,
@@ -290,6 +290,6 @@ impl Columns {
 /// The columns that a line has figures in.
 pub(crate) fn columns_of(line: &Line<'_>) -> Vec<u32> {
     let Some(columns) = Columns::of(line) else { return Vec::new() };
-    let n_values = tokens(line.text).iter().filter(|token| token.is_value()).count();
+    let n_values = line.tokens().iter().filter(|token| token.is_value()).count();
     (1..=n_values).map(|from_the_end| columns.at(from_the_end)).collect()
 }

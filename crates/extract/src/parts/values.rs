@@ -1,13 +1,13 @@
 //! What a line says apart from its figures, and which different figures are the work of a clock, a counter or a server.
 
+use std::cell::LazyCell;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use dunlin_core::Time;
 
 use crate::tokens::{
     Kind, Token, begins_with_counted_sign, begins_with_made_sign, counts_something, is_currency,
-    is_ideographic, is_pleasantry, names_an_edition, rates_something, says_when_it_was_made, tokens,
-    value_of,
+    is_ideographic, is_pleasantry, names_an_edition, rates_something, says_when_it_was_made, value_of,
 };
 
 /// When two contents were read.
@@ -57,11 +57,11 @@ fn continued(print: u64, text: &str) -> u64 {
 }
 
 /// What a line is recognised by if what is recognised as noise does not count. Stored, so it is made from the words alone.
-pub(crate) fn key_of(line: &str) -> u64 {
-    let tokens = tokens(line);
-    let about = About::of(&tokens);
+pub(crate) fn key_of(tokens: &[Token<'_>]) -> u64 {
+    // Most lines have no figures, and need not be understood.
+    let about = LazyCell::new(|| About::of(tokens));
     tokens.iter().enumerate().fold(FIRST_PRINT, |print, (index, token)| {
-        let is_noise = about.noise(&tokens, index).is_some();
+        let is_noise = token.is_value() && about.noise(tokens, index).is_some();
         continued(print, if is_noise { "\u{0}" } else { plain(token.text) })
     })
 }
@@ -222,13 +222,12 @@ pub(crate) fn recognised_alone(tokens: &[Token<'_>]) -> impl Fn(usize) -> Option
 }
 
 /// Whether a line says what is measured at the moment.
-pub(crate) fn is_measured(line: &str) -> bool {
+pub(crate) fn is_measured(tokens: &[Token<'_>]) -> bool {
     const UNITS: [&str; 33] = [
         "%", "°", "‰", "ms", "s", "min", "km", "mph", "kn", "kt", "hPa", "mbar", "mb", "inHg", "mm", "dB",
         "Mbit", "Mbps", "Kbps", "Gbps", "MB", "rpm", "ppm", "ppb", "µg", "kW", "MW", "GW", "W", "V", "Hz",
         "kWh", "lx",
     ];
-    let tokens = tokens(line);
     let is_short_time = |token: &Token<'_>| {
         token.kind == Kind::Span && (token.text.ends_with("min") || token.text.contains(['.', ',']))
     };
@@ -237,7 +236,7 @@ pub(crate) fn is_measured(line: &str) -> bool {
 }
 
 /// Whether two short lines count something: a large whole number that is a little larger or smaller than it was.
-pub(crate) fn counts(old: &str, new: &str) -> bool {
+pub(crate) fn counts(old: &[Token<'_>], new: &[Token<'_>]) -> bool {
     const FEW_WORDS: usize = 4;
     let figure = |tokens: &[Token<'_>]| -> Option<u64> {
         let mut figures = tokens.iter().filter(|token| token.is_value());
@@ -245,9 +244,8 @@ pub(crate) fn counts(old: &str, new: &str) -> bool {
         let digits: String = only.text.chars().filter(char::is_ascii_digit).collect();
         figures.next().is_none().then(|| digits.parse().ok())?
     };
-    let (old, new) = (tokens(old), tokens(new));
-    let (Some(before), Some(now)) = (figure(&old), figure(&new)) else { return false };
-    n_words(&new) <= FEW_WORDS && before >= 100 && before.abs_diff(now) * 10 <= before
+    let (Some(before), Some(now)) = (figure(old), figure(new)) else { return false };
+    n_words(new) <= FEW_WORDS && before >= 100 && before.abs_diff(now) * 10 <= before
 }
 
 /// What a whole line is, where it is no news that it is there.
@@ -256,10 +254,9 @@ pub(crate) fn recognised_line(line: &str) -> Option<Recognised> {
 }
 
 /// Whether a line says a price or a version: figures that people watch pages for, however often they change.
-pub(crate) fn is_precious(line: &str) -> bool {
-    let tokens = tokens(line);
+pub(crate) fn is_precious(tokens: &[Token<'_>]) -> bool {
     let is_such = |(index, token): (usize, &Token<'_>)| {
-        token.kind == Kind::Number && (is_money(&tokens, index) || is_version(&tokens, index))
+        token.kind == Kind::Number && (is_money(tokens, index) || is_version(tokens, index))
     };
     tokens.iter().enumerate().any(is_such)
 }

@@ -60,6 +60,10 @@ impl Run {
         let end = start + bytes.iter().take_while(|byte| is_inside(byte)).count();
         let written = line[start..end].trim_end_matches(['-', '_']).as_bytes();
         let mut run = Self { end, written_end: start + written.len(), ..Self::default() };
+        let has_digit = || written.iter().any(u8::is_ascii_digit);
+        if written.len() < SHORTEST_HEX || written.len() < SHORTEST_MIXED && !has_digit() {
+            return run;
+        }
         for (index, byte) in written.iter().enumerate() {
             let at = Some(start + index);
             if byte.is_ascii_digit() {

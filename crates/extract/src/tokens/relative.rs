@@ -1,7 +1,7 @@
 //! Times that are told from now: `5 minutes ago`, `vor 2 Stunden`, `il y a 3 jours`, `5分前`, `just now`. They change with
 //! the clock alone.
 
-use super::{Kind, Token, span};
+use super::{Kind, Token};
 
 /// Words that follow the amount.
 #[rustfmt::skip]
@@ -57,34 +57,67 @@ fn is_unit(word: &str) -> bool {
         || UNITS.iter().any(|unit| lower.starts_with(unit) && n_characters <= unit.chars().count() + 4)
 }
 
+/// Words for one of a unit.
+const ONE: [&str; 15] =
+    ["a", "an", "one", "eine", "einer", "einem", "un", "une", "una", "uno", "um", "uma", "een", "en", "ett"];
+
 /// Bytes of the longest word for one: most words are longer, and need not be looked at.
 const LONGEST_AMOUNT: usize = 5;
 
 fn is_amount(token: &Token<'_>) -> bool {
-    let words = [
-        "a", "an", "one", "eine", "einer", "einem", "un", "une", "una", "uno", "um", "uma", "een", "en",
-        "ett",
-    ];
     let may_be_word = token.kind == Kind::Word && token.text.len() <= LONGEST_AMOUNT;
     token.kind == Kind::Number && token.text.len() <= 4
-        || may_be_word && words.iter().any(|word| token.text.eq_ignore_ascii_case(word))
+        || may_be_word && ONE.iter().any(|word| token.text.eq_ignore_ascii_case(word))
 }
 
-/// The tokens, with each relative time as one.
-pub(super) fn merged<'t>(line: &'t str, tokens: &[Token<'t>]) -> Vec<Token<'t>> {
-    let mut merged = Vec::with_capacity(tokens.len());
-    let mut at = 0;
-    while at < tokens.len() {
-        let n_tokens = relative_at(&tokens[at..]);
-        if n_tokens == 0 {
-            merged.push(tokens[at]);
-            at += 1;
-        } else {
-            merged.push(span(line, Kind::Relative, &tokens[at..at + n_tokens]));
-            at += n_tokens;
-        }
+/// Makes each time that is told from now one token.
+pub(super) fn join<'t>(line: &'t str, tokens: &mut Vec<Token<'t>>) {
+    super::join(line, tokens, |rest| {
+        let n_tokens = if may_begin(rest.first()?) { relative_at(rest) } else { 0 };
+        (n_tokens > 0).then_some((Kind::Relative, n_tokens))
+    });
+}
+
+/// For each small letter, and for all others together, the lengths in bytes that the words have with which a time from now may
+/// begin: nearly all words of a text are none of them, and need not be looked for in all lists.
+const BEGINNINGS: [u64; N_LETTERS + 1] = {
+    let mut lengths = [0; N_LETTERS + 1];
+    lengths = with_lengths(lengths, &BEFORE);
+    lengths = with_lengths(lengths, &ONE);
+    lengths = with_lengths(lengths, &["il", "för", "for"]);
+    let mut index = 0;
+    while index < PHRASES.len() {
+        lengths = with_lengths(lengths, &[PHRASES[index][0]]);
+        index += 1;
     }
-    merged
+    lengths
+};
+
+const N_LETTERS: usize = 26;
+
+const fn with_lengths(mut lengths: [u64; N_LETTERS + 1], words: &[&str]) -> [u64; N_LETTERS + 1] {
+    let mut index = 0;
+    while index < words.len() {
+        let word = words[index].as_bytes();
+        lengths[letter(word[0])] |= 1 << word.len();
+        index += 1;
+    }
+    lengths
+}
+
+const fn letter(byte: u8) -> usize {
+    let letter = byte.to_ascii_lowercase().wrapping_sub(b'a') as usize;
+    if letter < N_LETTERS { letter } else { N_LETTERS }
+}
+
+/// Whether a time from now may begin with this: a figure, or a word with a letter and a length that some beginning has.
+fn may_begin(token: &Token<'_>) -> bool {
+    let word = token.text.as_bytes();
+    match token.kind {
+        Kind::Number => true,
+        Kind::Word => word.len() < 64 && BEGINNINGS[letter(word[0])] & (1 << word.len()) != 0,
+        _ => false,
+    }
 }
 
 /// Whether a word is this one in small letters, both of so many bytes. Asked of every word with every other, so nothing is allocated,

@@ -1,7 +1,7 @@
 //! Lengths of time: `5 minutes`, `13 giorni 20 ore 25 minuti`. Each is one token, with its seconds, so that it can be held against
 //! the time that went by. What follows from that is decided elsewhere.
 
-use super::{Kind, Token, span};
+use super::{Kind, Token};
 
 /// Words for units of time, by their seconds: whole words, since `an` begins many others.
 #[rustfmt::skip]
@@ -42,33 +42,26 @@ fn short_unit(word: &str) -> Option<i64> {
     }
 }
 
-/// The tokens, with each length of time as one.
-pub(super) fn merged<'t>(line: &'t str, tokens: Vec<Token<'t>>) -> Vec<Token<'t>> {
-    if !tokens.iter().any(|token| token.kind == Kind::Number) {
-        return tokens;
+/// Makes each length of time one token.
+pub(super) fn join<'t>(line: &'t str, tokens: &mut Vec<Token<'t>>) {
+    if tokens.iter().any(|token| token.kind == Kind::Number) {
+        super::join(line, tokens, |rest| Some((Kind::Span, length_at(rest)?)));
     }
-    let mut merged = Vec::with_capacity(tokens.len());
-    let mut at = 0;
-    while at < tokens.len() {
-        let mut end = at;
-        while let Some([amount, word]) = tokens.get(end..end + 2)
-            && amount.kind == Kind::Number
-            && word.kind == Kind::Word
-            && (unit(word.text).is_some() || short_unit(word.text).is_some())
-        {
-            end += 2;
-        }
-        // `14 h` by itself may be a time, `3 m` a length.
-        let is_one_short = end == at + 2 && unit(tokens[at + 1].text).is_none();
-        if end == at || is_one_short {
-            merged.push(tokens[at]);
-            at += 1;
-        } else {
-            merged.push(span(line, Kind::Span, &tokens[at..end]));
-            at = end;
-        }
+}
+
+/// How many tokens at the beginning of these are a length of time.
+fn length_at(tokens: &[Token<'_>]) -> Option<usize> {
+    let mut n_tokens = 0;
+    while let Some([amount, word]) = tokens.get(n_tokens..n_tokens + 2)
+        && amount.kind == Kind::Number
+        && word.kind == Kind::Word
+        && (unit(word.text).is_some() || short_unit(word.text).is_some())
+    {
+        n_tokens += 2;
     }
-    merged
+    // `14 h` by itself may be a time, `3 m` a length.
+    let is_one_short = || n_tokens == 2 && unit(tokens[1].text).is_none();
+    (n_tokens > 0 && !is_one_short()).then_some(n_tokens)
 }
 
 /// The seconds of a length of time, and those of its smallest unit.

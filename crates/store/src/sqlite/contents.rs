@@ -6,23 +6,24 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use super::packing::{Packed, Packing, Step, pack, unpack};
 use crate::{ContentHash, Error, MAX_CONTENT_BYTES};
 
-/// The most deltas between a content and a full copy. Reading a version costs up to this many decompressions;
-/// a full copy every so often costs little beside what the deltas save.
+/// The most deltas between a content and a full copy. A delta is made against a full copy, so there is one; stores of earlier
+/// versions have chains of this many.
 const MAX_DEPTH: u32 = 10;
 
-/// Finds or stores a content, as a delta against `base` if that is smaller, and gives its row.
+/// Finds or stores a content, as a delta if that is much smaller, and gives its row. The delta is made against what `near` itself
+/// is based on: then one decompression gives any content, and the base of a page that changes at every probe is read once for each.
 pub(super) fn store(
     connection: &Connection,
     content: &[u8],
     hash: ContentHash,
-    base: Option<i64>,
+    near: Option<i64>,
 ) -> Result<i64, Error> {
     let mut find = connection.prepare_cached("SELECT id FROM content WHERE hash = ?1")?;
     if let Some(known) = find.query_row([&hash.0], |row| row.get(0)).optional()? {
         return Ok(known);
     }
-    let base = match base {
-        Some(base) => usable_base(connection, base)?,
+    let base = match near {
+        Some(near) => base_near(connection, near)?,
         None => None,
     };
     let packed = pack(content, base.as_ref().map(|base| base.content.as_slice()))?;
@@ -49,16 +50,19 @@ struct Base {
     content: Vec<u8>,
 }
 
-/// The content to differ from; `None` when its chain is as long as it may get, or when it is damaged: a bad old
-/// version must not keep a good new one from being stored.
-fn usable_base(connection: &Connection, row: i64) -> Result<Option<Base>, Error> {
-    let mut depth = connection.prepare_cached("SELECT depth FROM content WHERE id = ?1")?;
-    let depth: u32 = depth.query_row([row], |row| row.get(0))?;
+/// The content to differ from; `None` when it is damaged: a bad old version must not keep a good new one from being stored.
+fn base_near(connection: &Connection, near: i64) -> Result<Option<Base>, Error> {
+    let mut select = connection.prepare_cached(
+        "SELECT base.id, base.depth FROM content AS near JOIN content AS base ON base.id = ifnull(near.base, near.id)
+         WHERE near.id = ?1",
+    )?;
+    let (row, depth) = select.query_row([near], |row| Ok((row.get(0)?, row.get(1)?)))?;
     if depth >= MAX_DEPTH {
         return Ok(None);
     }
-    match load(connection, row) {
-        Ok(content) => Ok(Some(Base { row, depth, content })),
+    // Its hash says nothing here: the delta gives the new content back from whatever it was made against.
+    match unpacked(connection, row) {
+        Ok((content, _)) => Ok(Some(Base { row, depth, content })),
         Err(Error::Damaged { .. }) => Ok(None),
         Err(failure) => Err(failure),
     }
@@ -66,6 +70,16 @@ fn usable_base(connection: &Connection, row: i64) -> Result<Option<Base>, Error>
 
 /// Reads a content and compares it with its hash.
 pub(super) fn load(connection: &Connection, row: i64) -> Result<Vec<u8>, Error> {
+    let (content, expected) = unpacked(connection, row)?;
+    if ContentHash::of(&content) == expected {
+        Ok(content)
+    } else {
+        Err(Error::damaged(format!("content {row} does not have the hash it was stored under")))
+    }
+}
+
+/// Reads a content, and the hash that it was stored under.
+fn unpacked(connection: &Connection, row: i64) -> Result<(Vec<u8>, ContentHash), Error> {
     let mut select =
         connection.prepare_cached("SELECT base, size, hash, packing, body FROM content WHERE id = ?1")?;
     // From the content wanted down to a full copy.
@@ -87,13 +101,9 @@ pub(super) fn load(connection: &Connection, row: i64) -> Result<Vec<u8>, Error> 
         expected = expected.or(Some(ContentHash(hash)));
         next = base;
     }
+    let expected = expected.ok_or_else(|| Error::damaged(format!("content {row} is missing")))?;
     chain.reverse();
-    let content = unpack(&chain)?;
-    if Some(ContentHash::of(&content)) == expected {
-        Ok(content)
-    } else {
-        Err(Error::damaged(format!("content {row} does not have the hash it was stored under")))
-    }
+    Ok((unpack(&chain)?, expected))
 }
 
 /// Removes contents among `candidates` that nothing needs any more, then what only they needed, and so on. Gives

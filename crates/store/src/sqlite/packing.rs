@@ -1,7 +1,7 @@
 //! Contents made small: as they are, compressed, or compressed as a delta against an earlier content. Bytes to
 //! bytes; which content serves as the earlier one is decided elsewhere.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::io::{self, Write as _};
 
 use zstd::zstd_safe::{self, DCtx};
@@ -37,24 +37,29 @@ pub(super) struct Packed {
     pub(super) body: Vec<u8>,
 }
 
-/// The smallest form of `content`, given an earlier content to differ from, if there is one.
+/// A small form of `content`, given an earlier content to differ from, if there is one: the smallest, or a full copy where a delta
+/// is not much smaller, so that what comes next has a copy near to it.
 pub(super) fn pack(content: &[u8], base: Option<&[u8]>) -> Result<Packed, Error> {
     let failed = |reason: io::Error| Error::system("compressing a version", &reason);
-    let mut best = Packed { packing: Packing::Plain, body: content.to_vec() };
-    if let Some(base) = base.filter(|base| !base.is_empty()) {
-        let body = delta(content, base).map_err(failed)?;
-        if body.len() < best.body.len() {
-            best = Packed { packing: Packing::Delta, body };
-        }
-    }
+    let base = base.filter(|base| !base.is_empty());
+    let delta = base.map(|base| delta(content, base)).transpose().map_err(failed)?;
     // A delta this small is not beaten by a full copy, so the copy need not be tried.
-    if best.packing == Packing::Plain || best.body.len() > content.len() / 16 {
-        let body = zstd::bulk::compress(content, LEVEL).map_err(failed)?;
-        if body.len() < best.body.len() {
-            best = Packed { packing: Packing::Compressed, body };
+    let delta = match delta {
+        Some(body) if body.len() <= content.len() / 16 => {
+            return Ok(Packed { packing: Packing::Delta, body });
         }
+        other => other,
+    };
+    let full = zstd::bulk::compress(content, LEVEL).map_err(failed)?;
+    let full = if full.len() < content.len() {
+        Packed { packing: Packing::Compressed, body: full }
+    } else {
+        Packed { packing: Packing::Plain, body: content.to_vec() }
+    };
+    match delta {
+        Some(body) if body.len() * 2 < full.body.len() => Ok(Packed { packing: Packing::Delta, body }),
+        _ => Ok(full),
     }
-    Ok(best)
 }
 
 /// A packed content and the number of bytes it has when unpacked.
@@ -64,9 +69,17 @@ pub(super) struct Step {
     pub(super) size: usize,
 }
 
+thread_local! {
+    /// For full copies, which refer to nothing.
+    static DECODER: RefCell<DCtx<'static>> = RefCell::new(DCtx::create());
+}
+
 /// The content at the end of a chain in which each delta follows what it is based on. Its hash is the caller's to
 /// compare.
 pub(super) fn unpack(chain: &[Step]) -> Result<Vec<u8>, Error> {
+    if let [only] = chain {
+        return DECODER.with_borrow_mut(|decoder| unpack_step(decoder, only, None));
+    }
     // One decoder for all steps, because making one costs more than a small delta; and contents that stay where
     // they are for as long as it may refer to them.
     let contents: Vec<OnceCell<Vec<u8>>> = chain.iter().map(|_| OnceCell::new()).collect();
@@ -139,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn the_smallest_form_wins() {
+    fn the_smallest_form_wins_and_a_full_copy_one_that_is_half_as_large() {
         let page = "<li>news of the day</li>".repeat(100);
         assert_eq!(round_trip(page.as_bytes(), None).packing, Packing::Compressed);
         assert_eq!(round_trip(&noise(2000, 1), None).packing, Packing::Plain);
@@ -150,6 +163,10 @@ mod tests {
         let packed = round_trip(&new, Some(&old));
         assert_eq!(packed.packing, Packing::Delta);
         assert!(packed.body.len() < 60, "{} bytes", packed.body.len());
+        let half_of_it = [&old[..800], &noise(1200, 2)].concat();
+        assert_eq!(round_trip(&half_of_it, Some(&old)).packing, Packing::Plain);
+        let most_of_it = [&old[..1200], &noise(800, 2)].concat();
+        assert_eq!(round_trip(&most_of_it, Some(&old)).packing, Packing::Delta);
     }
 
     #[test]
