@@ -1,6 +1,5 @@
 //! What a query that watches for words would have told of what is stored: each new item of every source that
-//! is watched, in the order of time,
-//! judged as a capture would have judged it.
+//! is watched, in the order of time, judged as a capture would have judged it.
 
 use std::collections::{BTreeSet, VecDeque};
 
