@@ -3,6 +3,7 @@
 
 mod attention; // sources that are not what they should be, and stay so
 mod ceis; // needs that span sources, and fifty kills
+mod configured; // what the configuration of a source means
 mod control; // control by itself, event by event
 mod days; // whole days, told line by line
 mod detection; // true changes among noise, page by page
