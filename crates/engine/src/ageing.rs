@@ -150,4 +150,28 @@ mod tests {
         assert_eq!(ages.believed_time(Time::from_seconds(0), Duration::ZERO).doubt, None);
         assert_eq!(ages.believed_time(now.plus(HOUR), HOUR).doubt, None);
     }
+
+    #[test]
+    fn a_second_jump_is_doubted_as_long_as_the_first() {
+        let mut ages = Ages { believed: Some((began(), Duration::ZERO)), doubted: None };
+        let ahead = |hours: u32| began().plus(TEN_YEARS + HOUR * hours);
+        assert!(ages.believed_time(ahead(1), HOUR).doubt.is_some());
+        // The clock was set right, and jumps again a month later.
+        assert_eq!(ages.believed_time(began().plus(HOUR * 2), HOUR * 2).doubt, None);
+        assert_eq!(ages.believed_time(began().plus(HOUR * 100), HOUR * 100).doubt, None);
+        assert!(ages.believed_time(ahead(101), HOUR * 101).doubt.is_some());
+        assert!(ages.believed_time(ahead(120), HOUR * 120).doubt.is_some(), "not a day yet");
+        assert_eq!(ages.believed_time(ahead(125), HOUR * 125).doubt, None);
+    }
+
+    #[test]
+    fn a_clock_that_is_behind_does_not_take_back_what_was_believed() {
+        let (_directory, store) = with_a_decision_at(began());
+        let mut ages = Ages::read(&store).unwrap();
+        assert_eq!(n_pruned(&mut ages, &store, began().plus(HOUR), Duration::ZERO), 0);
+        assert_eq!(n_pruned(&mut ages, &store, Time::from_seconds(0), HOUR), 0);
+        let mut again = Ages::read(&store).unwrap();
+        let next = began().plus(BELIEVED);
+        assert_eq!(again.believed_time(next, Duration::ZERO), BelievedTime { now: next, doubt: None });
+    }
 }

@@ -407,3 +407,33 @@ mod url_text {
         Url::parse(&text).map(Arc::new).map_err(D::Error::custom)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_success_ends_rows_of_failures_and_of_stand_ins_and_keeps_the_rest() {
+        let at = Time::from_seconds;
+        let before = ProbeNote {
+            spec: 7,
+            hash: Some([1; 32]),
+            last_probe: Some(at(10)),
+            n_reported: 5,
+            failures: 2,
+            not_before: Some(at(50)),
+            n_held: 3,
+            held_since: Some(at(20)),
+            ..ProbeNote::default()
+        };
+        let after = ProbeNote {
+            last_probe: Some(at(30)),
+            failures: 0,
+            not_before: None,
+            n_held: 0,
+            held_since: None,
+            ..before.clone()
+        };
+        assert_eq!(note_after(&before, Some(at(30))), after);
+    }
+}

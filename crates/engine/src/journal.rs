@@ -233,6 +233,37 @@ mod tests {
         }
     }
 
+    #[test]
+    fn rows_of_other_kinds_are_no_entries() {
+        let row = |source, reason: &'static str, figures: &[u8]| Decision {
+            id: DecisionId(1),
+            decision: NewDecision {
+                at: Time::from_seconds(1),
+                source,
+                reason: reason.into(),
+                figures: figures.to_vec(),
+            },
+        };
+        assert!(unpack(&row(Some(SourceId(1)), ENTRIES, b"?")).is_empty(), "a probe's row");
+        assert!(unpack(&row(None, "started", b"?")).is_empty());
+        for unknown in [&b"\xff of a later release"[..], b"", &[FORM, 0xff]] {
+            assert!(unpack(&row(None, ENTRIES, unknown)).iter().all(Result::is_err), "{unknown:?}");
+        }
+        let words = [
+            Reason::Worth,
+            Reason::Spare,
+            Reason::New,
+            Reason::Overdue,
+            Reason::Requested,
+            Reason::Planned,
+            Reason::Interval,
+        ];
+        assert_eq!(
+            words.map(reason_word),
+            ["worth", "spare", "new", "overdue", "requested", "planned", "interval"]
+        );
+    }
+
     /// As control writes it when a thousand sources on a hundred hosts are probed, a hundred in a second.
     #[test]
     fn a_probe_takes_few_bytes_of_the_journal() {

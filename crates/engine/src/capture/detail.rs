@@ -120,3 +120,36 @@ fn up_to(text: &str, bytes: usize) -> &str {
 fn last(text: &str, bytes: usize) -> &str {
     &text[text.ceil_char_boundary(text.len().saturating_sub(bytes))..]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pushed(piece: Piece<'_>, mut room: usize) -> (ChangeDetail, usize) {
+        let mut detail = ChangeDetail::default();
+        detail.push(piece, &mut room);
+        (detail, room)
+    }
+
+    #[test]
+    fn a_detail_holds_so_much_and_says_when_there_was_more() {
+        let (whole, room) = pushed(Piece::Insert("Bob"), 5);
+        assert_eq!(
+            (whole.pieces, whole.is_cut, room),
+            (vec![DetailPiece::Inserted("Bob".to_owned())], false, 2)
+        );
+        let (cut, room) = pushed(Piece::Delete("Ännchen"), 5);
+        assert_eq!((cut.pieces, cut.is_cut, room), (vec![DetailPiece::Removed("Ännc".to_owned())], true, 0));
+    }
+
+    #[test]
+    fn of_what_has_not_changed_only_the_ends_are_kept() {
+        let short = "s".repeat(2 * CONTEXT);
+        assert_eq!(pushed(Piece::Equal(&short), MAX_TEXT).0.pieces, [DetailPiece::Kept(short)]);
+        let long = format!("{}{}{}", "a".repeat(CONTEXT), "m".repeat(999), "z".repeat(CONTEXT));
+        let kept = |letter: &str| DetailPiece::Kept(letter.repeat(CONTEXT));
+        let (detail, room) = pushed(Piece::Equal(&long), MAX_TEXT);
+        assert_eq!(detail.pieces, [kept("a"), DetailPiece::Gap, kept("z")]);
+        assert_eq!((detail.is_cut, room), (false, MAX_TEXT - 2 * CONTEXT));
+    }
+}

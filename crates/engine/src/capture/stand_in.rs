@@ -136,6 +136,55 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_stand_in_is_believed_until_it_has_come_often_and_for_long() {
+        let at = |minute: i64| Time::from_seconds(minute * 60);
+        let (most, longest) = (3, Duration::from_mins(30));
+        let found = StandIn { reason: String::new(), patience: (most, longest), lasts: false };
+        let note = |n_held, since: Option<i64>| ProbeNote {
+            n_held,
+            held_since: since.map(at),
+            ..ProbeNote::default()
+        };
+        assert!(found.is_believed(&note(0, None), at(100)));
+        assert!(found.is_believed(&note(most - 1, Some(0)), at(100)), "not often enough");
+        assert!(found.is_believed(&note(most, Some(71)), at(100)), "not for long enough");
+        assert!(!found.is_believed(&note(most, Some(70)), at(100)));
+    }
+
+    #[test]
+    fn a_value_that_was_chosen_is_one_line_or_figures() {
+        let item = |text: &str| Item { text: text.to_owned(), ..item_of("x") };
+        let chosen = Recipe::HtmlSelector { css: ".p".to_owned() };
+        let is_value = |present: &[&str], current: &[&str]| {
+            let items = |texts: &[&str]| texts.iter().map(|text| item(text)).collect::<Vec<_>>();
+            is_chosen_value(&chosen, &items(present), &items(current))
+        };
+        assert!(is_value(&["Open"], &["Closed"]) && is_value(&[], &["Open"]));
+        assert!(
+            !is_value(&["Choir on Monday", "Boats on Tuesday"], &["Choir on Monday"]),
+            "a list that shrinks"
+        );
+        assert!(is_value(&["10.00", "7 left"], &["11.00"]));
+        assert!(!is_value(&["Open\nNow"], &["Open"]));
+        assert!(!is_chosen_value(&Recipe::Page, &[item("10")], &[item("11")]));
+    }
+
+    fn item_of(id: &str) -> Item {
+        Item {
+            id: dunlin_extract::ItemId {
+                origin: dunlin_extract::document::IdOrigin::Place,
+                value: id.to_owned(),
+            },
+            title: String::new(),
+            link: None,
+            text: String::new(),
+            outline: dunlin_extract::outline::Outline::default(),
+            author: None,
+            published: None,
+        }
+    }
+
+    #[test]
     fn figures_are_values_and_headlines_are_not() {
         for value in ["14:07", "1,204 views", "€ 19.99", "7 of 9", "Open until 14:30"] {
             assert!(is_figure(value), "{value}");

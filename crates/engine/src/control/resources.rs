@@ -93,3 +93,41 @@ impl Resources {
         resource.others.take_if(|others| others.is_empty());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use url::Url;
+
+    use super::*;
+
+    fn add(resources: &mut Resources, id: i64, source: u32) -> ResourceIdx {
+        let url = Url::parse("http://a.test/").unwrap();
+        let address = || (Arc::new(ScopedUrl::from(url)), HostIdx(0));
+        resources.add(ResourceId(id), SourceIdx(source), address)
+    }
+
+    fn sources(resources: &Resources, index: ResourceIdx) -> Vec<u32> {
+        let mut sources: Vec<u32> = resources.get(index).unwrap().sources().map(|source| source.0).collect();
+        sources.sort_unstable();
+        sources
+    }
+
+    #[test]
+    fn a_resource_has_each_source_once_and_goes_with_the_last() {
+        let mut resources = Resources::default();
+        let index = add(&mut resources, 7, 1);
+        for source in [1, 2, 3, 2] {
+            assert_eq!(add(&mut resources, 7, source), index);
+        }
+        assert_eq!(sources(&resources, index), [1, 2, 3]);
+        resources.remove(index, SourceIdx(2));
+        assert_eq!(sources(&resources, index), [1, 3]);
+        resources.remove(index, SourceIdx(1));
+        assert_eq!(sources(&resources, index), [3], "the first one goes as any other");
+        resources.remove(index, SourceIdx(3));
+        assert!(resources.get(index).is_none());
+        assert_eq!(add(&mut resources, 8, 4), index, "its place is used again");
+        assert_eq!(add(&mut resources, 7, 5).index(), 1, "and it is another one when it comes back");
+        assert_eq!(resources.iter().map(|(_, own)| own.id.0).collect::<Vec<_>>(), [8, 7]);
+    }
+}

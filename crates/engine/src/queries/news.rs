@@ -223,5 +223,26 @@ mod tests {
             vec![kept("One"), inserted("\nTwo\nThree"), DetailPiece::Gap, kept("Ten"), removed("\nEleven")];
         assert_eq!(came(added).as_deref(), Some("Two\nThree"));
         assert_eq!(came(vec![kept("One "), removed("two")]), None);
+        let titled = ChangeDetail { old_title: Some("Before".to_owned()), ..ChangeDetail::default() };
+        assert_eq!(came_in(&titled).as_deref(), Some(""), "another title is something new by itself");
+        let below = ChangeDetail { heading: "Weather".to_owned(), pieces: vec![inserted("Rain")], ..titled };
+        assert_eq!(came_in(&below).as_deref(), Some("Weather\nRain"));
+    }
+
+    #[test]
+    fn an_entry_is_known_again_by_its_number_and_a_part_of_a_page_by_its_words() {
+        let words = |salt: usize| {
+            (0..40).map(|n| format!("word{}", n * 7 + salt * 1_000)).collect::<Vec<_>>().join(" ")
+        };
+        let story =
+            |source, entry, salt| Story { source, entry, text: Fingerprint::of("Title", &words(salt)) };
+        assert!(story(1, 5, 1).repeats(&story(1, 5, 2)), "the same entry, told anew");
+        assert!(!story(1, 5, 1).repeats(&story(1, 6, 2)));
+        assert!(!story(1, 0, 1).repeats(&story(1, 0, 2)), "a part of a page says something else tomorrow");
+        assert!(story(1, 0, 1).repeats(&story(1, 0, 1)));
+        assert!(!story(1, 5, 1).repeats(&story(2, 5, 2)), "entries are numbered by their own source");
+        assert!(story(1, 5, 1).repeats(&story(2, 6, 1)));
+        let read = Story::from_bytes(&story(1, 5, 1).to_bytes());
+        assert_eq!(read, Some(story(1, 5, 1)));
     }
 }

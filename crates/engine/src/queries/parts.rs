@@ -349,3 +349,138 @@ pub(super) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
     let (form, rest) = bytes.split_first()?;
     (*form == FORM).then(|| postcard::from_bytes(rest).ok()).flatten()
 }
+
+#[cfg(test)]
+mod tests {
+    use dunlin_extract::ItemId;
+
+    use super::*;
+
+    fn at(second: i64) -> Time {
+        Time::from_seconds(1_000 + second)
+    }
+
+    fn item(origin: IdOrigin, id: &str, text: &str) -> Item {
+        let mut item = Item {
+            id: ItemId { origin, value: id.to_owned() },
+            title: String::new(),
+            link: None,
+            text: text.to_owned(),
+            outline: dunlin_extract::outline::Outline::default(),
+            author: None,
+            published: None,
+        };
+        item.title = format!("title of {id}");
+        item
+    }
+
+    fn entry(id: &str, first_seen: i64) -> SeenItem {
+        SeenItem { item: item(IdOrigin::Guid, id, "words"), first_seen: at(first_seen) }
+    }
+
+    fn place(id: &str, text: &str, first_seen: i64) -> SeenItem {
+        SeenItem { item: item(IdOrigin::Place, id, text), first_seen: at(first_seen) }
+    }
+
+    fn new_of(newness: Newness, now: i64, seen: &[SeenItem], memory: &PartMemory) -> Vec<String> {
+        let part = CapturedPart::of(What::Item, newness, at(now), seen, memory);
+        part.items.iter().filter(|item| item.is_new).map(|item| item.title.clone()).collect()
+    }
+
+    #[test]
+    fn what_is_new_depends_on_what_the_part_waits_for() {
+        let seen = [entry("a", 0), entry("b", 50), entry("c", 100)];
+        let blank = PartMemory::default();
+        let titles = |ids: &[&str]| ids.iter().map(|id| format!("title of {id}")).collect::<Vec<_>>();
+        assert_eq!(new_of(Newness::WithThisChange, 100, &seen, &blank), titles(&["c"]));
+        let since = |captured, installed| Newness::SinceInstalled { captured, installed: at(installed) };
+        assert_eq!(
+            new_of(since(Some(at(50)), 10), 100, &seen, &blank),
+            titles(&["c"]),
+            "after its last capture"
+        );
+        assert_eq!(
+            new_of(since(None, 10), 100, &seen, &blank),
+            titles(&["b", "c"]),
+            "after it was installed"
+        );
+        assert_eq!(
+            new_of(since(None, -10), 100, &seen, &blank),
+            titles(&["b", "c"]),
+            "but not what was there when its source was first read"
+        );
+        assert_eq!(new_of(Newness::AllWithNew(Some(at(50))), 100, &seen, &blank), titles(&["c"]));
+        assert_eq!(new_of(Newness::AllWithNew(None), 100, &seen, &blank), titles(&["a", "b", "c"]));
+        let all = CapturedPart::of(What::Item, Newness::AllWithNew(Some(at(50))), at(100), &seen, &blank);
+        let order: Vec<&str> = all.items.iter().map(|item| item.title.as_str()).collect();
+        assert_eq!(order, ["title of c", "title of a", "title of b"], "what is new comes first");
+    }
+
+    #[test]
+    fn a_part_of_a_page_is_new_when_it_says_something_else() {
+        let before = [place("1", "one", 0), place("2", "two", 0)];
+        let now = [place("1", "one", 0), place("2", "another", 0)];
+        let mut memory = QueryMemory::from_bytes(&[], 1);
+        memory.note_first(0, What::Item, &before);
+        let first = memory.clone();
+        memory.note_first(0, What::Item, &now);
+        assert_eq!(memory, first, "only what was there first is noted");
+        assert_eq!(new_of(Newness::WithThisChange, 9, &now, &memory.parts[0]), ["title of 2"]);
+        assert_eq!(new_of(Newness::AllWithNew(Some(at(5))), 9, &now, &memory.parts[0]), ["title of 2"]);
+        let one = [place("2", "two", 0)];
+        assert_eq!(
+            new_of(Newness::WithThisChange, 9, &one, &memory.parts[0]),
+            ["title of 2"],
+            "the only one"
+        );
+        let entries = [entry("a", 0)];
+        memory.captured(0, What::Item, at(9), &entries);
+        assert!(memory.parts[0].places.is_empty(), "entries are known by their ids");
+    }
+
+    #[test]
+    fn what_was_captured_last_is_remembered_in_any_order() {
+        let mut memory = QueryMemory::from_bytes(&[], 2);
+        let value = |text: &str| SeenItem { item: item(IdOrigin::Place, "v", text), first_seen: at(0) };
+        memory.captured(1, What::Value, at(20), &[value("8"), value("9")]);
+        memory.captured(1, What::Value, at(10), &[value("7")]);
+        assert_eq!((memory.parts[1].captured, memory.parts[0].captured), (Some(at(20)), None));
+        assert_eq!(QueryMemory::from_bytes(&memory.to_bytes(), 2), memory);
+        assert_eq!(QueryMemory::from_bytes(b"other", 2), QueryMemory::from_bytes(&[], 2));
+        assert_eq!(QueryMemory::from_bytes(&memory.to_bytes(), 3).parts.len(), 3);
+    }
+
+    #[test]
+    fn the_texts_of_a_part_are_bounded_one_by_one_and_together() {
+        let long = "é".repeat(MOST_TEXT);
+        let seen: Vec<SeenItem> = (0..200).map(|n| place(&n.to_string(), &long, 0)).collect();
+        let part =
+            CapturedPart::of(What::Value, Newness::AllWithNew(None), at(0), &seen, &PartMemory::default());
+        let bytes: Vec<usize> = part.items.iter().map(|item| item.text.len()).collect();
+        assert_eq!((bytes.len(), bytes[0]), (MOST_ITEMS, MOST_TEXT));
+        assert_eq!(bytes.iter().sum::<usize>(), MOST_TEXT_OF_PART);
+    }
+
+    #[test]
+    fn values_are_compared_with_those_before_only_if_there_are_as_many() {
+        let part = |before: &[&str]| CapturedPart {
+            at: at(0),
+            version: None,
+            items: ["8", "9"].map(|text| KeptItem { text: text.to_owned(), ..KeptItem::default() }).to_vec(),
+            before: before.iter().map(|text| (*text).to_owned()).collect(),
+        };
+        let before = |part: &CapturedPart| -> Vec<Option<f64>> {
+            part.values(What::Value, true).iter().map(|value| value.before.as_ref()?.number).collect()
+        };
+        assert_eq!(before(&part(&["1", "2"])), [Some(1.0), Some(2.0)]);
+        assert_eq!(before(&part(&["1"])), [None, None]);
+        assert_eq!(before(&part(&["1", "2", "3"])), [None, None]);
+    }
+
+    #[test]
+    fn numbers_are_read_as_their_document_writes_them() {
+        assert_eq!((number_of("1.299", true), number_of("1.299", false)), (Some(1.299), Some(1299.0)));
+        assert_eq!((number_of("1e3", true), number_of("€ 19.99", false)), (Some(1000.0), Some(19.99)));
+        assert_eq!((number_of("NaN", true), number_of("none", false)), (None, None));
+    }
+}

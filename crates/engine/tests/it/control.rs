@@ -28,10 +28,10 @@ fn wait(seconds: u64) -> PolitenessOutcome {
     PolitenessOutcome::Limited { retry_after: Some(RetryAfter::Delay(Duration::from_secs(seconds))) }
 }
 
-const ROBOTS: &str = "http://a.test/robots.txt";
+pub(crate) const ROBOTS: &str = "http://a.test/robots.txt";
 
 /// A source whose robots.txt is known, and that has just been asked for the first time, at 20.
-fn begun(change: impl FnOnce(&mut Settings)) -> ControlDriver {
+pub(crate) fn begun(change: impl FnOnce(&mut Settings)) -> ControlDriver {
     let mut driver = ControlDriver::new(change);
     driver.join(0, 1, "http://a.test/1");
     assert_eq!(driver.tick(0), [format!("robots {ROBOTS}")]);

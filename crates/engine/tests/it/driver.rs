@@ -37,6 +37,8 @@ pub(crate) struct ControlDriver {
     /// What was last stored about scopes and sites.
     pub(crate) remembered: BTreeMap<String, Vec<u8>>,
     pub(crate) captures: Vec<Arc<Capture>>,
+    /// What else was handed over to be written or read, in words.
+    pub(crate) handed_over: Vec<String>,
     /// Whether writes are not confirmed.
     pub(crate) is_store_slow: bool,
     pub(crate) n_journals: usize,
@@ -64,6 +66,7 @@ impl ControlDriver {
             probe_commands: Vec::new(),
             remembered: BTreeMap::new(),
             captures: Vec::new(),
+            handed_over: Vec::new(),
             is_store_slow: false,
             n_journals: 0,
             redirect_chain: Vec::new(),
@@ -77,9 +80,9 @@ impl ControlDriver {
         self.join_resource(seconds, id, resource, url);
     }
 
-    /// A source to watch, of which nothing is known.
-    pub(crate) fn join_resource(&mut self, seconds: i64, id: i64, resource: i64, url: &str) {
-        let watched = WatchedSource {
+    /// What control needs to watch a source of which nothing is known.
+    pub(crate) fn watched(&self, url: &str) -> WatchedSource {
+        WatchedSource {
             url: Url::parse(url).unwrap().into(),
             value: ValueModel::new(Life::Overwrite, Urgency::Uniform),
             shortest_gap: self.settings.shortest_gap,
@@ -90,7 +93,12 @@ impl ControlDriver {
             last_probe: None,
             not_before: None,
             failures: 0,
-        };
+        }
+    }
+
+    /// A source to watch, of which nothing is known.
+    pub(crate) fn join_resource(&mut self, seconds: i64, id: i64, resource: i64, url: &str) {
+        let watched = self.watched(url);
         let state = SourceState { health: Health::New, reason: String::new(), since: at(0), announced: None };
         let (id, resource) = (SourceId(id), ResourceId(resource));
         let config = SourceConfig { id, resource, state, activity: Activity::Watch(Box::new(watched)) };
@@ -131,7 +139,7 @@ impl ControlDriver {
                             events.push(Event::JournalWritten);
                         }
                     }
-                    Command::Write(_) => {}
+                    Command::Write(write) => self.handed_over.push(in_words(&write)),
                 }
             }
         }
@@ -177,15 +185,19 @@ impl ControlDriver {
         politeness_outcome: PolitenessOutcome,
         outcome: ProbeOutcome,
     ) -> Vec<String> {
-        let source = SourceId(id);
+        let end = self.end_of(seconds, id, outcome);
+        self.ended(seconds, self.probe_of(id), politeness_outcome, vec![end])
+    }
+
+    /// What the last probe of a source came to for it.
+    pub(crate) fn end_of(&self, seconds: i64, id: i64, outcome: ProbeOutcome) -> SourceEnd {
         let (stored, health) = match &outcome {
             ProbeOutcome::Observed { .. } => (Outcome::Unchanged, Some((Health::Well, String::new()))),
             ProbeOutcome::Failed(failure) => {
                 (Outcome::Failed { fault: failure.fault, reason: failure.reason.clone() }, failure.health())
             }
         };
-        let probe = self.probes[&source];
-        let capture = Capture::bare(source, probe, at(seconds), stored);
+        let capture = Capture::bare(SourceId(id), self.probe_of(id), at(seconds), stored);
         let result = SourceResult {
             capture,
             outcome,
@@ -196,7 +208,7 @@ impl ControlDriver {
             seen: Vec::new(),
             news: None,
         };
-        self.ended(seconds, probe, politeness_outcome, vec![result.into()])
+        result.into()
     }
 
     /// The last probe of a source.
@@ -247,6 +259,18 @@ impl ControlDriver {
 
     pub(crate) fn probe(&self, id: i64) -> ProbeId {
         self.probes[&SourceId(id)]
+    }
+}
+
+fn in_words(write: &Write) -> String {
+    match write {
+        Write::Notes { notes, until } => {
+            let sources: Vec<i64> = notes.iter().map(|(source, _)| source.0).collect();
+            format!("notes of {sources:?} until {until:?}")
+        }
+        Write::Steps { steps, .. } => format!("{} steps", steps.len()),
+        Write::CeisEnded { ended, .. } => format!("the end of {ended:?}"),
+        other => format!("{other:?}"),
     }
 }
 

@@ -3,7 +3,9 @@
 
 mod attention; // sources that are not what they should be, and stay so
 mod ceis; // needs that span sources, and fifty kills
+mod configured; // what the configuration of a source means
 mod control; // control by itself, event by event
+mod days; // whole days, told line by line
 mod detection; // true changes among noise, page by page
 mod driver; // drives control event by event
 mod faults; // what goes wrong outside, and that it stays outside
@@ -24,6 +26,7 @@ mod scoring; // how well what was told fits what is known
 mod sharing; // sources of one resource
 mod slow; // pages that take too long to read, and what else may stand still
 mod stand_ins; // answers that are not what their source is about
+mod waits; // how long sources wait, and what is counted once
 mod web; // a simulated web
 mod weeks; // long runs: completeness, budget, nothing lost, replay
 mod words; // how well words find sources, and retold stories are known again

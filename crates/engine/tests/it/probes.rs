@@ -175,6 +175,17 @@ fn an_etag_is_kept_when_the_answer_not_modified_does_not_repeat_it() {
 }
 
 #[test]
+fn what_an_error_page_calls_itself_is_not_asked_for() {
+    let mut probed = Probed::source(page(PAGE));
+    probed.see(answer(200, &[("etag", "\"v1\"")], "<p>One</p>"));
+    probed.see(answer(500, &[("etag", "\"sorry\"")], "<p>Sorry</p>"));
+    probed.see(answer(304, &[], ""));
+    let sent: Vec<Option<&str>> =
+        probed.run.world().requests.iter().map(|(_, etag)| etag.as_deref()).collect();
+    assert_eq!(sent, [None, Some("\"v1\""), Some("\"v1\"")]);
+}
+
+#[test]
 fn a_page_has_moved_for_good_only_if_every_step_says_so() {
     for (statuses, is_for_good) in [([301, 302], false), ([307, 308], false), ([301, 308], true)] {
         let hops = statuses
@@ -545,4 +556,20 @@ fn invalid_configurations_are_refused_with_what_to_write() {
     let header = refused(|source| source.recipe = r#"{"headers":{"Host":"x"}}"#.into());
     assert!(header.contains("Host"), "{header}");
     assert_eq!(test_store.store.statistics().unwrap().sources, 0);
+}
+
+#[test]
+fn what_a_service_would_wait_for_is_said_without_it_too() {
+    let test_store = test_store();
+    let mut web = Web::default();
+    web.put(PAGE, Kind::Page, &[]);
+    web.fail(PAGE, 0, 7_200, Fault::RetryAfter(429, 7_200));
+    let mut run = simulation(&test_store.store, web, 0);
+    let source = run.add_source(page(PAGE)).unwrap();
+    run.run_until(at(1_000));
+    let told = run.explain(source).unwrap();
+    drop(run.stop());
+    let without = dunlin_engine::explain_stored(&*test_store.store, &settings(), source, at(1_000)).unwrap();
+    assert_eq!((without.hold.is_some(), &without.hold), (true, &told.hold));
+    assert_eq!((without.not_before, without.last_failure), (told.not_before, told.last_failure));
 }

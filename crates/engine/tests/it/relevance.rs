@@ -129,3 +129,41 @@ fn a_query_that_goes_before_the_index_has_answered_leaves_no_weight_behind() {
     driver.tick(6);
     assert_eq!(worth(&mut driver, 1, 8), worth(&mut driver, 2, 8));
 }
+
+#[test]
+fn a_query_that_watches_for_words_is_counted_until_it_is_removed() {
+    let mut driver = watching();
+    assert_eq!(driver.control.stats().queries, 1);
+    driver.happen(1, Event::QueryRemoved(QUERY));
+    assert_eq!(driver.control.stats().queries, 0);
+}
+
+/// The texts may be half indexed when nobody needs them any more.
+#[test]
+fn a_portion_of_an_index_that_was_dropped_does_not_complete_it() {
+    let mut driver = ControlDriver::new(|_| ());
+    driver.join(0, 1, "http://site1.test/");
+    driver.happen(0, Event::TextsIndexed { is_complete: true });
+    let mut commands = Vec::new();
+    let install = |query| {
+        Event::WatchInstalled(Box::new(WatchConfig {
+            id: query,
+            name: "storms".to_owned(),
+            watches: vec![(vec![Term::Word("storm".to_owned())], 1.0)],
+            filter: None,
+            end: None,
+            is_paused: false,
+            told: Vec::new(),
+        }))
+    };
+    driver.control.handle(at(1), install(QUERY), &mut commands);
+    let is_built = |command: &Command| matches!(command, Command::Write(Write::IndexTexts));
+    let is_asked = |command: &Command| matches!(command, Command::Write(Write::FindTexts { .. }));
+    assert!(commands.iter().any(is_built) && !commands.iter().any(is_asked), "{commands:?}");
+    commands.clear();
+    driver.control.handle(at(2), Event::TextsIndexed { is_complete: false }, &mut commands);
+    assert!(commands.iter().any(is_built));
+    commands.clear();
+    driver.control.handle(at(3), Event::QueryRemoved(QUERY), &mut commands);
+    assert!(matches!(commands[..], [Command::Write(Write::DropTextIndex)]), "{commands:?}");
+}

@@ -1,5 +1,5 @@
-//! What a query that watches for words would have told of what is stored: each new item of every source, in the order of time,
-//! judged as a capture would have judged it.
+//! What a query that watches for words would have told of what is stored: each new item of every source that
+//! is watched, in the order of time, judged as a capture would have judged it.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -43,7 +43,8 @@ pub(super) fn rehearse(
         let sources = store.sources(&SourceQuery { after, ..SourceQuery::first(PAGE) })?;
         let Some(last) = sources.last() else { break };
         after = Some(last.id);
-        for source in &sources {
+        // What is read for a query that names it is no source that anybody knows, here as in a capture.
+        for source in sources.iter().filter(|source| !source.spec.for_queries) {
             let mut history = History::of_source(source, store, settings, room.min(MOST_OF_SOURCE))?;
             rehearsal.is_cut |= history.is_cut;
             room -= history.versions.len();

@@ -423,6 +423,66 @@ fn a_text_with_errors_or_too_much_to_ask_is_refused_and_leaves_nothing() {
 }
 
 #[test]
+fn what_may_just_be_asked_is_installed() {
+    let (_test_store, mut run) = service(rates());
+    run.set_budget(dunlin_engine::Pace { per_second: 1.0 });
+    let words = |n: usize| (0..n).map(|n| format!("word{n}")).collect::<Vec<_>>().join(" ");
+    let watch = |name: &str, n: usize| format!("QUERY {name} WATCH '{}' IMPORTANCE 1", words(n));
+    run.add_query(&watch("sixteen", 16)).unwrap();
+    let refused = run.add_query(&watch("seventeen", 17)).unwrap_err().to_string();
+    assert!(refused.contains("17 different words") && refused.contains("at most 16"), "{refused}");
+    // One source that is read twice wants one probe, and what depends on a capture wants none by the clock.
+    let part = |name: &str, rest: &str| {
+        format!(" SELECT value AS {name} FROM page 'http://rates.test/brent' {rest}")
+    };
+    let twice = format!("QUERY both{}{}", part("a", "EVERY 1 SECOND"), part("b", "EVERY 1 SECOND"));
+    run.add_query(&twice).unwrap();
+    let when = " SELECT value AS c FROM page 'http://other.test/' WHEN a > 1 WITHIN 10 SECONDS";
+    run.add_query(&format!("QUERY dependent{}{when}", part("a", "EVERY 1 SECOND"))).unwrap();
+    let other = " SELECT value AS c FROM page 'http://other.test/' WITHIN 10 SECONDS";
+    assert!(run.add_query(&format!("QUERY fast{}{other}", part("a", "EVERY 1 SECOND"))).is_err());
+    // One that ends now is over; the run begins at 2027-01-15T08:00.
+    let until = |time: &str| format!("QUERY ends{} UNTIL {time}", part("a", "EVERY 1 HOUR"));
+    assert!(run.add_query(&until("2027-01-15T08:00")).unwrap_err().to_string().contains("over"));
+    run.add_query(&until("2027-01-15T08:01")).unwrap();
+}
+
+/// As no capture of it would be told.
+#[test]
+fn a_query_that_is_tried_by_its_words_passes_over_what_is_read_for_queries_only() {
+    let posts = [(600, "Hurricane over Florida"), (1_200, "Florida after the hurricane")];
+    let (test_store, mut run) = service(Texts::default().feed("http://weather.test/", &posts));
+    run.add_query("QUERY posts SELECT item AS post FROM feed 'http://weather.test/' EVERY 5 MINUTES")
+        .unwrap();
+    run.run_until(at(2_000));
+    let rehearsed = |run: &Simulation<Texts>| {
+        let text = "QUERY storms WATCH 'hurricane florida' IMPORTANCE 1";
+        let rehearsal =
+            dunlin_engine::queries::rehearse(text, &*test_store.store, &settings(), run.clock()).unwrap();
+        (rehearsal.n_results, rehearsal.span.is_some())
+    };
+    assert_eq!(rehearsed(&run), (0, false));
+    run.add_source(crate::fixtures::feed("http://weather.test/")).unwrap();
+    run.run_until(at(4_000));
+    assert!(rehearsed(&run).1, "one that is watched counts");
+}
+
+/// A source that a query has added is nobody's, whatever it is called.
+#[test]
+fn a_source_that_is_there_for_queries_has_no_name_and_no_number_for_others() {
+    let (_test_store, mut run) = service(rates());
+    run.add_query(&format!("{RATE} EVERY 1 HOUR")).unwrap();
+    let by_number =
+        run.add_query("QUERY a SELECT item AS v FROM source 1 EVERY 1 HOUR").unwrap_err().to_string();
+    assert!(by_number.contains("for queries only"), "{by_number}");
+    let named = dunlin_store::SourceEdit { name: Some(Some("Rates".to_owned())), ..Default::default() };
+    run.edit_source(dunlin_store::SourceId(1), named).unwrap();
+    let by_name =
+        run.add_query("QUERY a SELECT item AS v FROM source 'Rates' EVERY 1 HOUR").unwrap_err().to_string();
+    assert!(by_name.contains("no source is called `Rates`"), "{by_name}");
+}
+
+#[test]
 fn a_query_that_would_bring_too_many_sources_is_refused_with_the_figures() {
     let test_store = test_store();
     let settings = Settings { most_query_sources: 2, ..settings() };
