@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dunlin_extract::recipe::Recipe;
-use dunlin_extract::{Document, NotThePage, is_another, not_the_page};
+use dunlin_extract::{Document, NotThePage, likeness};
 
 use crate::reading::read;
 
@@ -29,7 +29,7 @@ fn refs(lines: &[String]) -> Vec<&str> {
 }
 
 fn check(old: &[&str], new: &Document) -> Option<NotThePage> {
-    not_the_page(&document("Box", old).items, new)
+    likeness(&document("Box", old).items, new).stands_in
 }
 
 #[test]
@@ -37,13 +37,13 @@ fn a_page_is_another_when_less_than_a_seventh_of_its_lines_is_left() {
     let lines = lines();
     let page = document("Box", &refs(&lines)[..14]);
     let with = |n_left: usize| document("Box", &[&refs(&lines)[..n_left], &["Other"; 1]].concat());
-    assert!(is_another(&page.items, &with(0)));
-    assert!(is_another(&page.items, &with(1)));
-    assert!(!is_another(&page.items, &with(2)));
-    assert!(!is_another(&page.items, &with(3)));
+    assert!(likeness(&page.items, &with(0)).is_another);
+    assert!(likeness(&page.items, &with(1)).is_another);
+    assert!(!likeness(&page.items, &with(2)).is_another);
+    assert!(!likeness(&page.items, &with(3)).is_another);
     // A line that is there twice is one line.
     let twice = document("Box", &[lines[0].as_str(), "Other", lines[0].as_str(), "Else", lines[0].as_str()]);
-    assert!(is_another(&page.items, &twice));
+    assert!(likeness(&page.items, &twice).is_another);
 }
 
 #[test]
@@ -82,12 +82,12 @@ fn of_a_page_of_two_lines_only_a_short_notice_under_another_title_is_none() {
     let told = |n: usize| {
         let mut all = vec!["nginx".to_owned()];
         all.extend((1..n).map(|n| format!("Advice {n}")));
-        not_the_page(&old.items, &document("503 Service Unavailable", &refs(&all)))
+        likeness(&old.items, &document("503 Service Unavailable", &refs(&all))).stands_in
     };
     assert_eq!((told(1), told(11)), (Some(NotThePage::Notice), Some(NotThePage::Notice)));
     assert_eq!((told(12), told(20)), (None, None));
     let keeps_line = document("503 Service Unavailable", &["42 bar"]);
-    assert_eq!(not_the_page(&old.items, &keeps_line), None);
+    assert_eq!(likeness(&old.items, &keeps_line).stands_in, None);
 }
 
 #[test]
