@@ -1,6 +1,7 @@
 //! Continuous queries in virtual time: what is captured, told and missed, what a kill leaves, and what they cost others.
 
 mod business_portal;
+mod clocks;
 mod overload;
 mod profiles;
 mod rules;

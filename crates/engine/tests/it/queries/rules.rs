@@ -132,40 +132,6 @@ fn a_watched_source_counts_with_the_weight_of_a_query_that_waits_for_its_changes
 }
 
 #[test]
-fn a_query_that_had_ended_counts_again_when_the_clock_is_set_back_before_its_end() {
-    let values: Vec<String> = (0..240).map(|number| format!("{number} entries")).collect();
-    let changing = |url: &str, web: Texts| {
-        let shown: Vec<(i64, &str)> =
-            (0..).step_by(120).zip(&values).map(|(at, value)| (at - 10, value.as_str())).collect();
-        web.page(url, &shown)
-    };
-    let (_test_store, mut run) = service(changing(OTHER, changing(RATES, Texts::default())));
-    let sources = [RATES, OTHER].map(|url| {
-        let recipe = r#"{"flicker":"tell"}"#.to_owned();
-        run.add_source(NewSource { recipe, ..page(url) }).unwrap()
-    });
-    run.add_query(&format!(
-        "QUERY q SELECT item AS c FROM source {} ON CHANGE FOR 2 HOURS WEIGHT 20",
-        sources[1]
-    ))
-    .unwrap();
-    run.run_until(at(600));
-    run.set_budget(dunlin_engine::Pace { per_second: 0.01 });
-    let asked = |run: &mut Simulation<Texts>| [RATES, OTHER].map(|url| run.world().asked(url).len());
-    run.run_until(at(7_300));
-    let at_its_end = asked(&mut run);
-    run.run_until(at(13_300));
-    let after_it = asked(&mut run);
-    let [one, other] = [after_it[0] - at_its_end[0], after_it[1] - at_its_end[1]];
-    assert!(other <= 2 * one, "{other} and {one} once the query has ended");
-    run.set_clock(-12_000);
-    run.run_until(at(18_900));
-    let again = asked(&mut run);
-    let [one, other] = [again[0] - after_it[0], again[1] - after_it[1]];
-    assert!(other > 9 && other >= 3 * one, "{other} and {one} once it has not");
-}
-
-#[test]
 fn a_condition_may_ask_who_wrote_an_item() {
     let feed = |items: &str| format!("<rss version='2.0'><channel><title>F</title>{items}</channel></rss>");
     let item = |name: &str, author: &str| {
