@@ -209,10 +209,11 @@ impl Control {
             self.scheduler.scheduler().terms(resource, index)
         };
         let Some(own) = told.map(|told| told.own).or_else(scheduled) else { return };
-        let awaited = self.queries.weight_of(id, now);
-        let weight = self.watches.weight_of(id) + awaited;
         let is_for_queries =
             self.sources.get(index).is_some_and(|source| source.audience == Audience::Queries);
+        // Words are found on what users watch: nothing is told of a source that is there for other queries.
+        let by_words = if is_for_queries { 0.0 } else { self.watches.weight_of(id) };
+        let weight = by_words + self.queries.weight_of(id, now);
         let added = Added {
             weight,
             longest_gap: self.watches.tracked.get(&id).map(|tracked| tracked.gap),

@@ -303,3 +303,21 @@ fn a_paused_or_ended_query_looks_for_nothing() {
     assert_eq!((relevant(&run, query), store.text_index().unwrap()), (vec![], TextIndex::None));
     assert!(results(store, query).len() <= n_told + 3, "nothing from the end on");
 }
+
+#[test]
+fn a_source_of_another_query_is_not_probed_for_words_that_would_not_be_told_of_it() {
+    const RATES: &str = "http://rates.test/brent";
+    let n_asked = |is_watching: bool| {
+        let (_test_store, mut run) = service(Texts::default().page(RATES, &[(-10, "80.40")]));
+        let text = format!(
+            "QUERY q SELECT value AS v FROM page '{RATES}' PICK '.last' EVERY 30 MINUTES WITHIN 5 MINUTES"
+        );
+        run.add_query(&text).unwrap();
+        if is_watching {
+            run.add_query(STORMS).unwrap();
+        }
+        run.run_until(at(7_200));
+        run.world().asked(RATES).len()
+    };
+    assert_eq!(n_asked(true), n_asked(false));
+}
