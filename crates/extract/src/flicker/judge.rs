@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::difference::{Difference, ITEMS};
 use super::places::{Pace, Places};
-use super::seen::{How, Seen};
+use super::seen::{How, Seen, Sighting};
 use super::spots::Spot;
 use super::template::Template;
 use super::verdict::{Reason, Suppressed, Verdict};
@@ -27,6 +27,7 @@ pub(super) fn judge<'i>(
     let rested: Vec<bool> = differences.iter().map(|difference| has_rested(places, difference)).collect();
     places.begin(pace);
     let is_new_here = pace.is_telling && !places.have_shown_themselves();
+    let has_stood = pace.has_stood;
     seen.begin();
     let scrolled = scrolled(&differences);
     let has_returned: Vec<Returned> =
@@ -52,8 +53,14 @@ pub(super) fn judge<'i>(
             if rested[index] {
                 return None;
             }
-            reason_for(places, seen, &difference, has_returned[index], Page { is_one_of_many, is_variant })
-                .or_else(|| (is_new_here && site.covers(&difference)).then_some(Reason::VolatileElsewhere))
+            reason_for(
+                places,
+                seen,
+                &difference,
+                has_returned[index],
+                Page { is_one_of_many, is_variant, has_stood },
+            )
+            .or_else(|| (is_new_here && site.covers(&difference)).then_some(Reason::VolatileElsewhere))
         });
         let quiet = difference.slots.iter().filter(|spot| {
             !spot.is_open() && !rested[index] || is_quiet(places, &difference, spot, is_one_of_many)
@@ -206,6 +213,8 @@ struct Page {
     is_one_of_many: bool,
     /// Whether another variant of the page is shown.
     is_variant: bool,
+    /// Whether the content before stood for several probes.
+    has_stood: bool,
 }
 
 fn reason_for(
@@ -221,12 +230,18 @@ fn reason_for(
     let n_returns = spots.map(|spot| places.record(spot.key).n_returns).min().unwrap_or_default();
     let is_beside = nature.region != Region::Content;
     match nature.kind {
-        PartKind::Added if has_returned.anywhere => return Some(Reason::Returned),
+        PartKind::Added
+            if has_returned.anywhere && (is_beside || !was_gone_for_long(seen, difference, page)) =>
+        {
+            return Some(Reason::Returned);
+        }
         PartKind::Removed => {
             let sightings = difference.old_lines.iter().map(|line| seen.sighting(*line));
-            let comes_and_goes = |sighting: Option<super::seen::Sighting>| {
+            let comes_and_goes = |sighting: Option<Sighting>| {
                 sighting.is_some_and(|line| {
-                    line.n_toggles > 1 || line.was_added && line.age <= MOMENT || is_beside
+                    line.n_toggles > 1 && !has_lasted(line, page)
+                        || line.was_added && line.age <= MOMENT
+                        || is_beside
                 })
             };
             if !difference.old_lines.is_empty() && sightings.into_iter().all(comes_and_goes) {
@@ -249,7 +264,8 @@ fn reason_for(
                     || n_returns > 1 && (is_text() || is_entry_in_doubt())
                     || is_code())
                 || lists_known_pieces(seen, difference);
-            if !(is_one_of_few || is_beside && has_returned.anywhere) {
+            let is_back = is_one_of_few && !stood(seen, difference, page);
+            if !(is_back || is_beside && has_returned.anywhere) {
                 return later(places, difference, page);
             }
             return Some(Reason::Returned);
@@ -257,6 +273,36 @@ fn reason_for(
         PartKind::Added => {}
     }
     later(places, difference, page)
+}
+
+/// For so many contents the same, on a page of which something else is different all the time, is for long.
+const LONG_STAY: u8 = 8;
+/// What came and went more often than that comes and goes, however long it stays.
+const FEW_TOGGLES: u8 = 3;
+
+/// Whether a line that comes or goes again stayed as it was for long, and has not come and gone often.
+const fn has_lasted(line: Sighting, page: Page) -> bool {
+    (page.has_stood || line.age >= LONG_STAY) && line.n_toggles <= FEW_TOGGLES
+}
+
+/// Whether what comes again had left long ago: that is news, as it was the first time.
+fn was_gone_for_long(seen: &Seen, difference: &Difference<'_>, page: Page) -> bool {
+    let mut lines = difference.new_lines.iter().filter_map(|line| seen.sighting(*line));
+    lines.all(|line| has_lasted(line, page))
+}
+
+/// Whether the page said for long what it says no more. Then a state that it says again is news: out of stock, down, € 4 as before
+/// last. Of texts that take turns, only the one that was there right before is; and of what is beside the content, nothing.
+fn stood(seen: &Seen, difference: &Difference<'_>, page: Page) -> bool {
+    let has_stood = |spot: &Spot| {
+        let came = |says: u32| seen.sighting(at(spot.key, says)).map(|sighting| sighting.age);
+        let (before, now) = (came(spot.slot.says.0), came(spot.slot.says.1));
+        let is_long = page.has_stood || before.is_some_and(|age| age >= LONG_STAY);
+        let is_state = !spot.slot.shape.is_replaced() && spot.slot.shape != Shape::Code;
+        is_long && (is_state || before.is_some() && before == now)
+    };
+    let mut open = difference.slots.iter().filter(|spot| spot.is_open()).peekable();
+    difference.nature.region == Region::Content && open.peek().is_some() && open.all(has_stood)
 }
 
 /// Whether all that a list in one line has now and had not before was there earlier.

@@ -57,9 +57,10 @@ fn a_place_that_stands_for_some_probes_and_then_changes_is_news_every_time() {
 }
 
 #[test]
-fn a_state_that_goes_and_comes_back_is_news_a_few_times() {
+fn a_state_that_goes_and_comes_back_is_news_a_few_times_and_always_if_it_stood() {
     let states = ["open", "closed", "open", "closed", "open", "closed", "open"];
-    assert_eq!(reports_of(&states, 4), [1, 1, 1, 0, 0, 0]);
+    assert_eq!(reports_of(&states, 2), [1, 1, 1, 0, 0, 0]);
+    assert_eq!(reports_of(&states, 4), [1; 6]);
 }
 
 #[test]

@@ -309,3 +309,37 @@ fn a_source_without_noise_takes_no_memory_for_long() {
     }
     assert!(flicker.n_bytes() < 2_000, "{}", flicker.n_bytes());
 }
+
+/// A page of which another line is different in every content, with a state that goes and comes back every `n_each` contents.
+fn n_told_of_a_state(states: &[&str], n_each: usize) -> usize {
+    let contents: Vec<Vec<Item>> = (0..8 * n_each)
+        .map(|index| {
+            let state = states[index / n_each % states.len()];
+            let clock = clock(NOON + 10 * MINUTE * i64::try_from(index).unwrap());
+            lines(&[format!("Status: {state}"), format!("It is {clock}")])
+        })
+        .collect();
+    told(&contents, 10 * MINUTE).into_iter().flatten().filter(|summary| summary.contains("Status")).count()
+}
+
+#[test]
+fn a_state_that_lasted_is_told_again_though_the_page_never_rests() {
+    for states in [&["operational", "down"][..], &["low", "high", "very high"], &["$ 4", "$ 6"]] {
+        assert_eq!(n_told_of_a_state(states, 10), 7, "{states:?}");
+    }
+    // One that is never the same for more than a moment is no news for ever.
+    assert!(n_told_of_a_state(&["operational", "down"], 1) < 4);
+}
+
+#[test]
+fn an_entry_that_comes_back_after_a_long_time_is_news_again() {
+    let show = |has_it: bool, index: i64| {
+        let entry = if has_it { "<li>Teapot</li>" } else { "" };
+        let clock = clock(NOON + 10 * MINUTE * index);
+        page(&format!("<h1>Stock</h1><ul><li>Cup</li>{entry}<li>Plate</li></ul><p>It is {clock}</p>"))
+    };
+    let is_there = |index: i64| !(10..25).contains(&index);
+    let contents: Vec<Vec<Item>> = (0..30).map(|index| show(is_there(index), index)).collect();
+    let told: Vec<String> = told(&contents, 10 * MINUTE).into_iter().flatten().collect();
+    assert_eq!(told.iter().filter(|summary| summary.contains("Teapot")).count(), 2, "{told:?}");
+}
