@@ -74,6 +74,9 @@ fn stands_in(
     if is_cut_off(old, new, document.ends_early) {
         return Some(NotThePage::CutOff);
     }
+    if is_notice_within_the_frame(previous, document) {
+        return Some(NotThePage::Notice);
+    }
     let size = |lines: &[&str]| lines.iter().map(|line| line.len()).sum::<usize>();
     let says_so = || document.title.iter().map(String::as_str).chain(new.iter().copied()).any(is_notice);
     if is_other && says_so() && (size(new) < size(old) || new.len() < 12) {
@@ -107,6 +110,34 @@ fn is_notice_for_a_short_page(previous: &[Item], old: &[&str], new: &[&str], doc
         && !keeps_line
         && !said_so
         && document.title.as_deref().into_iter().chain(headings(document)).any(is_notice)
+}
+
+/// Whether all but the menus and the footer has given way to a few lines with a notice, as where a site shows its errors in its own
+/// layout.
+fn is_notice_within_the_frame(previous: &[Item], document: &Document) -> bool {
+    const MOST_LINES: usize = 12;
+    const HARDLY_ANY: usize = 4;
+    let (old, new): (Vec<&str>, Vec<&str>) = (
+        previous.iter().flat_map(lines_within).collect(),
+        document.items.iter().flat_map(lines_within).collect(),
+    );
+    let size = |lines: &[&str]| lines.iter().map(|line| line.len()).sum::<usize>();
+    let says_so = || {
+        let clear = document.title.as_deref().into_iter().chain(headings(document));
+        let all = new.iter().copied().filter(|_| new.len() < HARDLY_ANY);
+        clear.chain(all).any(is_notice)
+    };
+    old.len() >= FEWEST_LINES
+        && new.len() < MOST_LINES
+        && (size(&new) < size(&old) || new.len() < HARDLY_ANY)
+        && are_others(&old, &new)
+        && says_so()
+}
+
+/// The lines of an item that its page is about, without menus, footers and what stands beside.
+fn lines_within(item: &Item) -> impl Iterator<Item = &str> {
+    let is_within = |index: usize| item.outline.line(index).region == Region::Content;
+    item.text.lines().enumerate().filter(move |(index, _)| is_within(*index)).map(|(_, line)| line)
 }
 
 /// The lines of a document that are headings.
@@ -175,16 +206,17 @@ pub(crate) fn notice_in(document: &Document) -> Option<&str> {
 
 /// Words of pages that stand in for another, in the languages in which servers answer most.
 #[rustfmt::skip]
-const NOTICES: [&str; 62] = [
+const NOTICES: [&str; 71] = [
     "maintenance", "temporarily unavailable", "service unavailable", "bad gateway", "gateway time", "internal error",
     "internal server error", "server error", "something went wrong", "try again", "an error occurred", "error 5", "error 4",
     "not found", "page unavailable", "access denied", "forbidden", "too many requests", "rate limit", "captcha",
-    "are you a robot", "not a robot", "verify you are", "checking your browser", "unusual traffic", "enable javascript",
+    "are you a robot", "not a robot", "verify you are", "you are human", "checking your browser", "unusual traffic", "enable javascript",
     "enable cookies", "accept cookies", "before you continue", "sign in to continue", "log in to continue", "please log in",
     "please sign in", "session has expired", "be right back", "back soon", "under construction", "offline", "wartung",
     "nicht erreichbar", "nicht verfügbar", "fehler", "versuchen sie es", "anmelden, um", "erreur", "indisponible", "réessayer",
     "en cours de maintenance", "mantenimiento", "no disponible", "inténtalo", "manutenzione", "non disponibile", "manutenção",
-    "indisponível", "onderhoud", "メンテナンス", "エラー", "しばらく", "维护", "错误", "технические работы",
+    "indisponível", "onderhoud", "メンテナンス", "エラー", "しばらく", "维护", "错误", "технические работы", "ошибка", "попробуйте",
+    "errore", "riprova", "waiting room", "you are now in line", "could not load", "couldn't load",
 ];
 
 fn is_notice(line: &str) -> bool {
@@ -201,6 +233,41 @@ mod tests {
     fn read(body: &str) -> Document {
         let extractor = Extractor::new(&Recipe::Auto, &NoiseRules::default(), Limits::default()).unwrap();
         extractor.extract(&Input { body: body.as_bytes(), ..Input::default() })
+    }
+
+    #[test]
+    fn an_error_within_the_layout_of_the_site_is_not_the_page() {
+        let page = |title: &str, content: &str| {
+            read(&format!(
+                "<html><head><title>{title}</title></head><body><nav><ul><li>Home</li><li>Shop</li><li>News</li><li>Contact</li>\
+                 </ul></nav><main>{content}</main><footer><p>Imprint</p><p>Privacy</p><p>© 2026 Teapots Ltd</p></footer></body></html>"
+            ))
+        };
+        let shop = page(
+            "Teapots",
+            "<h1>Teapots</h1><p>Red teapot: $ 19</p><p>Blue teapot: $ 17</p><p>All made by hand.</p>",
+        );
+        let check = |title: &str, content: &str| likeness(&shop.items, &page(title, content)).stands_in;
+        for (title, content) in [
+            ("Teapots", "<h1>Something went wrong</h1><p>We are looking into it.</p>"),
+            ("503 Service Unavailable", "<p>Back in a moment.</p>"),
+            ("Teapots", "<p>Please sign in to continue.</p>"),
+        ] {
+            assert_eq!(check(title, content), Some(NotThePage::Notice), "{content}");
+        }
+        for (title, content) in [
+            ("Teapots", "<h1>Teapots</h1><p>All teapots are sold out.</p>"),
+            (
+                "Teapots",
+                "<h1>Teapots</h1><p>Red teapot: $ 19</p><p>Something went wrong with the blue one.</p>",
+            ),
+            (
+                "Mugs",
+                "<h1>Mugs</h1><p>A mug: $ 3</p><p>A cup: $ 4</p><p>We try again to glaze them in red.</p>",
+            ),
+        ] {
+            assert_eq!(check(title, content), None, "{content}");
+        }
     }
 
     const PAGE: &str = "<html><body><h1>Offers</h1><p>Tea: $ 5</p><p>Coffee: $ 7</p><p>Cake: $ 3 for a piece, fresh from \

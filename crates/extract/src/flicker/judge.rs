@@ -264,7 +264,7 @@ fn reason_for(
                     || n_returns > 1 && (is_text() || is_entry_in_doubt())
                     || is_code())
                 || lists_known_pieces(seen, difference);
-            let is_back = is_one_of_few && !stood(seen, difference, page);
+            let is_back = is_one_of_few && !stood(places, seen, difference, page);
             if !(is_back || is_beside && has_returned.anywhere) {
                 return later(places, difference, page);
             }
@@ -293,11 +293,13 @@ fn was_gone_for_long(seen: &Seen, difference: &Difference<'_>, page: Page) -> bo
 
 /// Whether the page said for long what it says no more. Then a state that it says again is news: out of stock, down, € 4 as before
 /// last. Of texts that take turns, only the one that was there right before is; and of what is beside the content, nothing.
-fn stood(seen: &Seen, difference: &Difference<'_>, page: Page) -> bool {
+fn stood(places: &Places, seen: &Seen, difference: &Difference<'_>, page: Page) -> bool {
     let has_stood = |spot: &Spot| {
         let came = |says: u32| seen.sighting(at(spot.key, says)).map(|sighting| sighting.age);
         let (before, now) = (came(spot.slot.says.0), came(spot.slot.says.1));
-        let is_long = page.has_stood || before.is_some_and(|age| age >= LONG_STAY);
+        // What hardly ever stands has stood by chance.
+        let is_long = page.has_stood && !places.record(spot.key).hardly_stands()
+            || before.is_some_and(|age| age >= LONG_STAY);
         let is_state = !spot.slot.shape.is_replaced() && spot.slot.shape != Shape::Code;
         is_long && (is_state || before.is_some() && before == now)
     };
