@@ -144,7 +144,8 @@ impl<'t> Tokens<'t> {
         Self::with_bounds(text, ends.collect())
     }
 
-    /// Words and what is between them. In scripts without spaces every character is a word.
+    /// Words and what is between them; a number with its marks is one word, and so is a date or a time in figures. In scripts without
+    /// spaces every character is a word.
     fn words(text: &'t str) -> Self {
         let class = |c: char| match c {
             // Most texts are mostly these, and the tables of all other scripts are slow.
@@ -156,13 +157,17 @@ impl<'t> Tokens<'t> {
             _ => 2,
         };
         let mut bounds = Vec::new();
-        let mut before = None;
-        for (at, c) in text.char_indices() {
-            let class = class(c);
-            if before.is_some_and(|before| before != class || class == 2) {
+        let mut before: Option<(u8, char)> = None;
+        let mut chars = text.char_indices().peekable();
+        while let Some((at, c)) = chars.next() {
+            let is_within_number = matches!(c, '.' | ',' | ':' | '\'' | '’' | '-' | '/')
+                && before.is_some_and(|(_, before)| before.is_ascii_digit())
+                && chars.peek().is_some_and(|(_, next)| next.is_ascii_digit());
+            let class = if is_within_number { 1 } else { class(c) };
+            if before.is_some_and(|(before, _)| before != class || class == 2) {
                 bounds.push(at);
             }
-            before = Some(class);
+            before = Some((class, c));
         }
         Self::with_bounds(text, bounds)
     }
@@ -212,6 +217,19 @@ mod tests {
     fn what_is_written_without_spaces_is_compared_letter_by_letter() {
         let pieces = [Piece::Equal("東京の"), Piece::Delete("雨"), Piece::Insert("雪")];
         assert_eq!(words("東京の雨", "東京の雪", &Work::default()), pieces);
+    }
+
+    #[test]
+    fn numbers_dates_and_times_are_not_cut() {
+        for (old, new) in
+            [("19.99", "17.49"), ("1.299,00", "1.199,00"), ("14:07", "15:07"), ("2026-03-14", "2026-03-15")]
+        {
+            let (before, now) = (format!("Now {old}."), format!("Now {new}."));
+            let expected = [Piece::Equal("Now "), Piece::Delete(old), Piece::Insert(new), Piece::Equal(".")];
+            assert_eq!(words(&before, &now, &Work::default()), expected);
+        }
+        let pieces = [Piece::Insert("1.1 second\n"), Piece::Equal("1.0 first")];
+        assert_eq!(words("1.0 first", "1.1 second\n1.0 first", &Work::default()), pieces);
     }
 
     #[test]
