@@ -156,6 +156,10 @@ fn a_stored_budget_is_no_secret() {
     assert!(reported.contains("the budget is 3/h") && reported.contains("dunlin.toml:1"), "{reported}");
     let running = serve("");
     assert!(desk.run("budget reset --data data").stdout.contains("7/min"));
+    assert!(
+        budget().1.ends_with("dunlin.toml:1"),
+        "another budget in the file counts from the next start on"
+    );
     assert_eq!(desk.run("budget set 3/h --data data").code, 0);
     end(running);
 

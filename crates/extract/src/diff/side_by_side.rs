@@ -149,6 +149,19 @@ mod tests {
     }
 
     #[test]
+    fn a_single_line_is_given_rather_than_left_out() {
+        let text = |first: &str, n_between: usize, last: &str| {
+            format!("{first}\n{}{last}\n", "same\n".repeat(n_between))
+        };
+        let n_gaps = |n_between: usize| {
+            let (old, new) = (text("old", n_between, "before"), text("new", n_between, "after"));
+            let rows = side_by_side(&old, &new, &Work::default());
+            rows.iter().filter(|row| matches!(row, Row::Gap(_))).count()
+        };
+        assert_eq!((n_gaps(2 * CONTEXT), n_gaps(2 * CONTEXT + 1), n_gaps(2 * CONTEXT + 2)), (0, 0, 1));
+    }
+
+    #[test]
     fn lines_on_top_are_new_and_no_line_below_is_touched() {
         let rows = side_by_side("b 1\nc 2", "a 0\nb 1\nc 2", &Work::default());
         assert_eq!(rows, [Row::Inserted("a 0"), Row::Equal("b 1"), Row::Equal("c 2")]);

@@ -134,3 +134,15 @@ fn what_one_page_of_a_site_has_shown_is_known_on_another() {
     quiet.learn(&Flicker::default());
     assert_eq!(quiet.n_bytes(), 0);
 }
+
+#[test]
+fn the_heading_of_the_whole_page_makes_no_extras_of_it() {
+    let show = |story: &str| {
+        page(&format!(
+            "<h1>Most read</h1><p>What you read this week.</p><p>{story}</p><p>Chosen by hand.</p>"
+        ))
+    };
+    let told =
+        told(&[show("The bridge is closed for repairs."), show("The library opens on Sundays again.")]);
+    assert_eq!(told[0].len(), 1, "{told:?}");
+}

@@ -6,7 +6,7 @@ use dunlin_lab::Error;
 use dunlin_lab::cam::Headline;
 use dunlin_lab::files::TraceFile;
 use dunlin_lab::generate::Tracked;
-use dunlin_lab::polling::{Cut, PollingMethod, Sources};
+use dunlin_lab::polling::{Cut, Memory, PollingMethod, Sources};
 use dunlin_sched::plan::polling::Objective;
 use proptest::prelude::*;
 
@@ -88,6 +88,25 @@ fn several_sources_share_the_polls() {
     assert_eq!((run.score.updates, run.score.missed), (184, 184 - 3 - 28));
     let one = Sources::new(&trace, Some("a"), cut(None)).unwrap();
     assert_eq!(one.plan(PollingMethod::Exact, 10, Objective::Recall).unwrap().plans[0].polls(), [5]);
+}
+
+/// Thirty days at nine in the morning, then ten at six in the evening.
+#[test]
+fn a_memory_shorter_than_a_slot_is_one_of_a_slot() {
+    let times = (0..40).map(|day| day * 24 * HOUR + if day < 30 { 9 } else { 18 } * HOUR).collect();
+    let trace = TraceFile { sources: vec!["made-up".to_owned()], times: vec![times], warnings: Vec::new() };
+    let hours = Cut {
+        period: NonZeroU32::new(86_400).unwrap(),
+        slot: NonZeroU32::new(3_600).unwrap(),
+        train_until: None,
+    };
+    let planned = |half_life: u32| {
+        let mut sources = Sources::new(&trace, None, hours).unwrap();
+        sources.remember(Memory { half_life: NonZeroU32::new(half_life), ..Memory::default() });
+        sources.plan(PollingMethod::Exact, 1, Objective::Recall).unwrap().plans[0].polls().to_vec()
+    };
+    assert_eq!(planned(1_800), planned(3_600));
+    assert_ne!(planned(1_800), planned(0), "no half-life at all");
 }
 
 #[test]

@@ -212,6 +212,15 @@ async fn only_the_beginning_is_kept_where_that_is_enough() {
     assert_eq!((&fetched.body[..], fetched.is_cut), (&b"endless endless endl"[..], true));
 }
 
+#[tokio::test]
+async fn what_is_as_long_as_what_is_kept_is_whole() {
+    let origin = Origin::start(|_| answer("200 OK", &[], b"twenty bytes or less")).await;
+    let request = |n_bytes| Request::parse(&origin.url("/")).unwrap().keeping_first(n_bytes);
+    let client = local_client(|_| {});
+    assert!(!client.fetch(request(20)).await.unwrap().is_cut);
+    assert!(client.fetch(request(19)).await.unwrap().is_cut);
+}
+
 /// What a server says of the whole is no reason not to take its beginning.
 #[tokio::test]
 async fn the_beginning_is_kept_of_what_is_too_large_by_its_own_account() {
