@@ -136,7 +136,7 @@ async fn threads_are_used_again_and_end_with_their_readers() {
 }
 
 #[tokio::test]
-async fn whoever_need_not_wait_is_never_refused() {
+async fn what_need_not_wait_is_never_refused() {
     let readers = Readers::new("test-reader", ReaderLimits { at_one_time: 1, spare: 0, most_waiting: 0 });
     assert_eq!(readers.run(LONG, || 1).await, Ok(1));
     assert_eq!(readers.run(LONG, || 2).await, Ok(2), "its thread and its slot are free again");

@@ -184,10 +184,7 @@ struct Returned {
 
 fn returned(seen: &Seen, difference: &Difference<'_>) -> Returned {
     let lines = &difference.new_lines;
-    let known = |print: &dyn Fn(u32) -> u32| {
-        !lines.is_empty() && lines.iter().all(|line| seen.sighting(print(*line)).is_some())
-    };
-    let anywhere = known(&|line| line);
+    let anywhere = !lines.is_empty() && lines.iter().all(|line| seen.sighting(*line).is_some());
     let mut open = difference.slots.iter().filter(|spot| spot.is_open()).peekable();
     let here = if open.peek().is_some() { open.all(|spot| is_back(seen, spot)) } else { anywhere };
     Returned { here, anywhere }

@@ -22,7 +22,7 @@ struct Resource {
     model: Model,
     last_probe: Option<Time>,
     not_before: Option<Time>,
-    under_way_since: Option<Time>,
+    in_flight_since: Option<Time>,
     is_requested: bool,
 }
 
@@ -85,7 +85,7 @@ impl PlainScheduler {
                     model,
                     last_probe,
                     not_before,
-                    under_way_since: None,
+                    in_flight_since: None,
                     is_requested: false,
                 };
                 self.resources.insert(index, resource);
@@ -136,14 +136,14 @@ impl PlainScheduler {
                 let resource = self.resources.get_mut(&index);
                 resource
                     .into_iter()
-                    .for_each(|resource| resource.under_way_since = resource.under_way_since.and(Some(now)));
+                    .for_each(|resource| resource.in_flight_since = resource.in_flight_since.and(Some(now)));
             }
         }
     }
 
     fn end_probe(&mut self, index: ResourceIdx) -> Option<Time> {
         let resource = self.resources.get_mut(&index)?;
-        let since = resource.under_way_since.take()?;
+        let since = resource.in_flight_since.take()?;
         if let Some(host) = self.hosts.get_mut(&resource.terms.host) {
             host.in_flight = host.in_flight.saturating_sub(1);
         }
@@ -169,7 +169,7 @@ impl PlainScheduler {
         for (&index, resource) in &self.resources {
             let rested = resource.last_probe.map(|at| at.plus(resource.terms.shortest_gap));
             let is_rested = resource.is_requested || rested.is_none_or(|at| at <= now);
-            if resource.under_way_since.is_some()
+            if resource.in_flight_since.is_some()
                 || !is_rested
                 || resource.not_before.is_some_and(|at| at > now)
             {
@@ -224,7 +224,7 @@ impl PlainScheduler {
                 self.is_turn_of_new = reason != Reason::New;
             }
             resource.is_requested = false;
-            resource.under_way_since = Some(now);
+            resource.in_flight_since = Some(now);
             chosen.push(Choice { resource: index, reason, value: rank * cost, price: 0.0 });
         }
     }

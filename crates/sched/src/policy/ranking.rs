@@ -78,7 +78,7 @@ impl Ranking {
         let (dropped, last) = self.leaders.keep_best(positions, self.leaders.len().div_ceil(2));
         self.threshold = Some(last);
         self.rest.extend(dropped);
-        // Whoever led in between is listed again each time; the list must not outgrow what it is for.
+        // What led in between is listed again each time; the list must not outgrow what it is for.
         if self.rest.len() > 2 * self.n_ranked + self.few {
             self.rest.sort_unstable();
             self.rest.dedup();
