@@ -9,9 +9,11 @@ mod texts;
 mod watching;
 
 use dunlin_engine::simulated::Simulation;
-use dunlin_store::{QueryId, ResultCursor, ResultFilter, SqliteStore, Store, StoredMiss, StoredResult};
+use dunlin_store::{
+    NewSource, QueryId, ResultCursor, ResultFilter, SourceId, SqliteStore, Store, StoredMiss, StoredResult,
+};
 
-use crate::fixtures::{TestStore, settings, test_store};
+use crate::fixtures::{TestStore, page, settings, test_store};
 use crate::web::at;
 use texts::Texts;
 
@@ -23,6 +25,20 @@ fn service(web: Texts) -> (TestStore, Simulation<Texts>) {
     let test_store = test_store();
     let run = started(&test_store, web, 0);
     (test_store, run)
+}
+
+/// Two pages that are watched, each of which says something else every two minutes, so many times.
+fn two_that_change(urls: [&str; 2], n_times: usize) -> (TestStore, Simulation<Texts>, [SourceId; 2]) {
+    let values: Vec<String> = (0..n_times).map(|number| format!("{number} entries")).collect();
+    let shown: Vec<(i64, &str)> =
+        (0..).step_by(120).zip(&values).map(|(at, value)| (at - 10, value.as_str())).collect();
+    let (test_store, mut run) =
+        service(urls.into_iter().fold(Texts::default(), |web, url| web.page(url, &shown)));
+    let sources = urls.map(|url| {
+        let recipe = r#"{"flicker":"tell"}"#.to_owned();
+        run.add_source(NewSource { recipe, ..page(url) }).unwrap()
+    });
+    (test_store, run, sources)
 }
 
 fn started(test_store: &TestStore, web: Texts, seconds: i64) -> Simulation<Texts> {

@@ -24,8 +24,9 @@ fn watching() -> ControlDriver {
     driver
 }
 
-fn install(driver: &mut ControlDriver, seconds: i64) {
-    let config = WatchConfig {
+/// Installs the query.
+fn storms() -> Event {
+    Event::WatchInstalled(Box::new(WatchConfig {
         id: QUERY,
         name: "storms".to_owned(),
         watches: vec![(vec![Term::Word("storm".to_owned())], 1.0)],
@@ -33,8 +34,11 @@ fn install(driver: &mut ControlDriver, seconds: i64) {
         end: None,
         is_paused: false,
         told: Vec::new(),
-    };
-    driver.happen(seconds, Event::WatchInstalled(Box::new(config)));
+    }))
+}
+
+fn install(driver: &mut ControlDriver, seconds: i64) {
+    driver.happen(seconds, storms());
     driver.happen(seconds, Event::TextsIndexed { is_complete: true });
 }
 
@@ -145,18 +149,7 @@ fn a_portion_of_an_index_that_was_dropped_does_not_complete_it() {
     driver.join(0, 1, "http://site1.test/");
     driver.happen(0, Event::TextsIndexed { is_complete: true });
     let mut commands = Vec::new();
-    let install = |query| {
-        Event::WatchInstalled(Box::new(WatchConfig {
-            id: query,
-            name: "storms".to_owned(),
-            watches: vec![(vec![Term::Word("storm".to_owned())], 1.0)],
-            filter: None,
-            end: None,
-            is_paused: false,
-            told: Vec::new(),
-        }))
-    };
-    driver.control.handle(at(1), install(QUERY), &mut commands);
+    driver.control.handle(at(1), storms(), &mut commands);
     let is_built = |command: &Command| matches!(command, Command::Write(Write::IndexTexts));
     let is_asked = |command: &Command| matches!(command, Command::Write(Write::FindTexts { .. }));
     assert!(commands.iter().any(is_built) && !commands.iter().any(is_asked), "{commands:?}");

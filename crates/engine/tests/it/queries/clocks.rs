@@ -1,27 +1,15 @@
 //! What becomes of queries when the clock is set.
 
 use dunlin_engine::simulated::Simulation;
-use dunlin_store::NewSource;
 
-use super::{Texts, at, service};
-use crate::fixtures::page;
+use super::{Texts, at, two_that_change};
 
 const RATES: &str = "http://rates.test/brent";
 const OTHER: &str = "http://other.test/";
 
 #[test]
 fn a_query_that_had_ended_counts_again_when_the_clock_is_set_back_before_its_end() {
-    let values: Vec<String> = (0..240).map(|number| format!("{number} entries")).collect();
-    let changing = |url: &str, web: Texts| {
-        let shown: Vec<(i64, &str)> =
-            (0..).step_by(120).zip(&values).map(|(at, value)| (at - 10, value.as_str())).collect();
-        web.page(url, &shown)
-    };
-    let (_test_store, mut run) = service(changing(OTHER, changing(RATES, Texts::default())));
-    let sources = [RATES, OTHER].map(|url| {
-        let recipe = r#"{"flicker":"tell"}"#.to_owned();
-        run.add_source(NewSource { recipe, ..page(url) }).unwrap()
-    });
+    let (_test_store, mut run, sources) = two_that_change([RATES, OTHER], 240);
     run.add_query(&format!(
         "QUERY q SELECT item AS c FROM source {} ON CHANGE FOR 2 HOURS WEIGHT 20",
         sources[1]

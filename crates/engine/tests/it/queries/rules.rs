@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use dunlin_engine::Settings;
 use dunlin_engine::simulated::Simulation;
-use dunlin_store::{CeiQuery, CeiState, NewSource, SourceQuery, Store};
+use dunlin_store::{CeiQuery, CeiState, SourceQuery, Store};
 
-use super::{Texts, at, misses, results, service, started, told};
+use super::{Texts, at, misses, results, service, started, told, two_that_change};
 use crate::fixtures::{n_changes, page, settings, test_store};
 
 const RATES: &str = "http://rates.test/brent";
@@ -101,17 +101,7 @@ fn several_values_are_compared_one_by_one_unless_there_are_more_or_fewer_of_them
 
 #[test]
 fn a_watched_source_counts_with_the_weight_of_a_query_that_waits_for_its_changes() {
-    let values: Vec<String> = (0..120).map(|number| format!("{number} entries")).collect();
-    let changing = |url: &str, web: Texts| {
-        let shown: Vec<(i64, &str)> =
-            (0..).step_by(120).zip(&values).map(|(at, value)| (at - 10, value.as_str())).collect();
-        web.page(url, &shown)
-    };
-    let (_test_store, mut run) = service(changing(OTHER, changing(RATES, Texts::default())));
-    let sources = [RATES, OTHER].map(|url| {
-        let recipe = r#"{"flicker":"tell"}"#.to_owned();
-        run.add_source(NewSource { recipe, ..page(url) }).unwrap()
-    });
+    let (_test_store, mut run, sources) = two_that_change([RATES, OTHER], 120);
     let text = format!("QUERY q SELECT item AS c FROM source {} ON CHANGE WEIGHT 20", sources[1]);
     let query = run.add_query(&text).unwrap();
     run.run_until(at(600));
