@@ -249,7 +249,7 @@ fn reason_for(
             let is_code =
                 || difference.slots.iter().all(|spot| !spot.is_open() || spot.slot.shape == Shape::Code);
             let is_text = || difference.slots.iter().any(|spot| spot.slot.shape.is_replaced());
-            // Two servers that are not of one mind; a state that is told in an entry stands for a while.
+            // Two servers answer in turn, and one is behind. A real state stands for a while.
             let is_entry_in_doubt = || {
                 let is_entry = matches!(difference.changed.item().id.origin, IdOrigin::Guid | IdOrigin::Link);
                 let hardly_stands = |spot: &Spot| places.record(spot.key).hardly_stands();
@@ -272,24 +272,24 @@ fn reason_for(
     later(places, difference, page)
 }
 
-/// For so many contents the same, on a page of which something else is different all the time, is for long.
+/// A part that stays the same for so many contents, while the page changes elsewhere, has lasted.
 const LONG_STAY: u8 = 8;
-/// What came and went more often than that comes and goes, however long it stays.
+/// A line that came and went more often than this is rotating, however long it stays.
 const FEW_TOGGLES: u8 = 3;
 
-/// Whether a line that comes or goes again stayed as it was for long, and has not come and gone often.
+/// Whether a line lasted before it comes or goes again, and has seldom come and gone.
 const fn has_lasted(line: Sighting, page: Page) -> bool {
     (page.has_stood || line.age >= LONG_STAY) && line.n_toggles <= FEW_TOGGLES
 }
 
-/// Whether what comes again had left long ago: that is news, as it was the first time.
+/// Whether all lines that come back had been gone for long: that is news again.
 fn was_gone_for_long(seen: &Seen, difference: &Difference<'_>, page: Page) -> bool {
     let mut lines = difference.new_lines.iter().filter_map(|line| seen.sighting(*line));
     lines.all(|line| has_lasted(line, page))
 }
 
-/// Whether the page said for long what it says no more. Then a state that it says again is news: out of stock, down, € 4 as before
-/// last. Of texts that take turns, only the one that was there right before is; and of what is beside the content, nothing.
+/// Whether what was replaced had lasted. Then a state that returns is news: out of stock, down, the old price. A text that returns
+/// is news only if the replaced text had taken its place. What stands beside the content is never news for this reason.
 fn stood(places: &Places, seen: &Seen, difference: &Difference<'_>, page: Page) -> bool {
     let has_stood = |spot: &Spot| {
         let came = |says: u32| seen.sighting(at(spot.key, says)).map(|sighting| sighting.age);
